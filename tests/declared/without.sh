@@ -39,9 +39,9 @@ rm -r "engine/serve/parts/$part"
 drop engine/serve/CMakeLists.txt "parts/$part/"
 drop engine/serve/parts/list.cpp "make_$part(,|\}|\()"
 if [ -n "$policy" ]; then
-  rm "engine/script/surroundings/$policy.h" "engine/script/surroundings/$policy.cpp"
+  rm "engine/script/surroundings/$policy.cpp"
   drop engine/script/CMakeLists.txt "surroundings/$policy\."
-  drop engine/script/surroundings/surroundings.cpp "surroundings/$policy\.|read_$policy\}"
+  drop engine/script/surroundings/surroundings.cpp "read_$policy(;|\},)"
 fi
 if [ "$part" = tiers ]; then # its figures are asked of the part
   rm engine/measure/parts/tiers.cpp

@@ -13,7 +13,7 @@
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"
 #include "script/serving/run.h"
-#include "script/surroundings/autoscaler.h"
+#include "script/surroundings/surroundings.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/memory_account.h"

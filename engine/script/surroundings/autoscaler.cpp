@@ -1,9 +1,15 @@
-#include "script/surroundings/autoscaler.h"
+// An autoscaler written in Lua, as the engine sees it. It is asked rarely, so what it sees crosses
+// on Lua's stack.
 
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include "base/error.h"
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surroundings.h"
 #include "script/vm/stack.h"
+#include "serve/contract/autoscaler.h"
 
 namespace rooflua::script {
 
@@ -74,7 +80,28 @@ int pool_members(lua_State* L) {
   return 1;
 }
 
-}  // namespace
+/// scripts/autoscalers.
+class LuaAutoscaler : public AutoscalerPolicy {
+ public:
+  explicit LuaAutoscaler(Asking& asking);
+  std::int32_t scale(const PoolView& pool) override;
+  std::int32_t drain(const PoolView& pool, std::span<const PoolMember> candidates) override;
+  double interval_s() const override { return interval_s_; }
+  double window_s() const override { return window_s_; }
+
+ private:
+  std::int32_t ask(const LuaReference& function, const PoolView& pool, const char* what);
+
+  Asking* asking_;
+  LuaReference scale_, drain_;
+  double interval_s_ = 0, window_s_ = 0;
+};
+
+/// Those of a run, by pool; null where its size is constant.
+struct LuaAutoscalers : public Surrounding {
+  std::vector<std::unique_ptr<LuaAutoscaler>> all;
+  void bind(Bindings& bindings) override;
+};
 
 LuaAutoscaler::LuaAutoscaler(Asking& asking) : asking_(&asking) {
   lua_State* L = asking.L;
@@ -117,6 +144,9 @@ void LuaAutoscalers::bind(Bindings& bindings) {
   for (const auto& each : all) bindings.autoscalers.push_back(each.get());
 }
 
+}  // namespace
+
+/// A list: an instance or false for each pool.
 std::unique_ptr<Surrounding> read_autoscalers(lua_State* L, Asking& asking) {
   auto out = std::make_unique<LuaAutoscalers>();
   const int list = lua_gettop(L);

@@ -4,26 +4,33 @@
 #include <utility>
 
 #include "base/error.h"
-#include "script/surroundings/admission.h"
-#include "script/surroundings/autoscaler.h"
-#include "script/surroundings/client.h"
-#include "script/surroundings/decider.h"
-#include "script/surroundings/experts.h"
-#include "script/surroundings/faults.h"
 #include "script/vm/stack.h"
 
 namespace rooflua::script {
+
+using Read = std::unique_ptr<Surrounding>(lua_State* L, Asking& asking);
+// Each is in the file of its name. The instance on top of the stack is taken.
+Read read_decider;
+Read read_admission;
+Read read_client;
+Read read_faults;
+Read read_experts;
+Read read_autoscalers;
 
 namespace {
 
 struct Row {
   std::string_view kind;
-  std::unique_ptr<Surrounding> (*read)(lua_State* L, Asking& asking);
+  Read* read;
 };
 
 constexpr Row rows[] = {
-    {"decider", read_decider}, {"admission", read_admission}, {"client", read_client},
-    {"faults", read_faults},   {"experts", read_experts},     {"autoscalers", read_autoscalers},
+    {"decider", read_decider},      // of split prompts
+    {"admission", read_admission},  // of the gate
+    {"client", read_client},
+    {"faults", read_faults},
+    {"experts", read_experts},
+    {"autoscalers", read_autoscalers},
 };
 
 void check_known(const std::string& kind) {

@@ -31,4 +31,7 @@ class Surroundings {
 /// @throws Error if this program has no such kind
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
+/// Natives by which a script asks for a pool's history while its autoscaler is called.
+void bind_pools(lua_State* L);
+
 }  // namespace rooflua::script

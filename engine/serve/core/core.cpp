@@ -86,6 +86,16 @@ Core::Core(const ClusterConfig& given, const Bindings& bound)
     kv_links.emplace(config.links, nodes_of(config.replicas), config.transfer.path);
 }
 
+std::int32_t Core::open(const RequestSpec& spec) {
+  const std::int32_t count = config.adapters.count;
+  if (spec.adapter > count)
+    throw Error("workload: request " + std::to_string(opened + 1),
+                "adapter: found " + std::to_string(spec.adapter) + "; " +
+                    (count == 0 ? "the scenario has no adapters"
+                                : "adapters.count is " + std::to_string(count)));
+  return requests.open(spec, opened++);
+}
+
 bool Core::is_live(std::int32_t slot) const {
   return requests[slot].phase != Phase::absent && requests[slot].id >= 0 && !has_left(slot);
 }

@@ -36,6 +36,7 @@ struct Core {
   ClusterConfig config;
   Bindings bindings;
   Requests requests;
+  std::int64_t opened = 0;  // requests of the workload, for messages
   std::vector<Replica> replicas;
   std::vector<RankGroup> groups;       // by their first replica
   std::vector<std::int32_t> group_of;  // by replica
@@ -100,6 +101,8 @@ struct Core {
     return candidates[stage == Stage::decode ? 1 : 0];
   }
 
+  /// A slot for a request of the workload.
+  std::int32_t open(const RequestSpec& spec);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
   /// Whether it was told done and still holds something.

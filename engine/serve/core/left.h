@@ -1,5 +1,5 @@
 #pragma once
-// What is left of a request that was aborted (abort.cpp).
+// What is left of a request that was aborted (loop/request.cpp).
 
 #include <cstdint>
 

@@ -31,6 +31,9 @@ class Part;
 /// What only the loop does. Parts are given it, and own nothing of it.
 class Loop : public RouteSource {
  public:
+  /// A request of the workload gets a slot; it is sent: it has an id, and observers hear of it.
+  virtual std::int32_t open(const RequestSpec& spec) = 0;
+  virtual void begin(std::int32_t slot) = 0;
   /// A request that was sent goes to its router, if no part takes it first.
   virtual void route(std::int32_t slot) = 0;
   /// The end of a request that is not aborted.
@@ -56,7 +59,6 @@ class Loop : public RouteSource {
   /// The part of that name, which a run gets now if it has had none.
   virtual Part& part(std::string_view name) = 0;
   virtual std::span<OnFlow* const> on_flow() = 0;
-
   virtual std::span<OnKv* const> on_kv() = 0;
 
   // --- ways of a request to a replica
@@ -90,7 +92,8 @@ class Part {
   }
 };
 
-/// The names of the parts that such a run has.
+/// The names of the parts that such a run has, besides those that have settings in
+/// ClusterConfig::asked.
 std::vector<std::string_view> parts_of(const ClusterConfig& config, const Bindings& bindings);
 
 /// Times within one instant at which parts do what is due (loop/instant.cpp).
@@ -111,7 +114,7 @@ class OnTime {
   virtual Picoseconds earliest() = 0;
   /// When something is due next. @param other  when anything else is, or 0: that is not asked
   virtual Picoseconds due(Picoseconds other) { return (void)other, earliest(); }
-  /// Steps that end before that time may take the short way (loop/plain_step.cpp).
+  /// Steps that end before that time may take the short way (loop/instant.cpp).
   virtual Picoseconds next_tick() const { return never; }
   virtual void pass(Moment moment) = 0;
 };

@@ -75,6 +75,14 @@ void Ranks::look_for_awaiting(RankGroup& group) {
   group.awaiting = std::move(found);
 }
 
+std::optional<double> Ranks::fact(const Core& core, std::int32_t index, RouterFact what) {
+  if (what == RouterFact::rank_requests) return requests_of(core, index);
+  if (what == RouterFact::rank_tokens) return tokens_of(core, index);
+  if (what == RouterFact::rank_seats) return seats_left(core, index);
+  if (what == RouterFact::has_adapter) return 1;  // no part has any
+  return std::nullopt;
+}
+
 std::int32_t Ranks::requests_of(const Core& core, std::int32_t index) {
   const ReplicaView& view = core.at(index).view();
   return view.waiting + view.seats + static_cast<std::int32_t>(awaiting_kv(core, index).size());

@@ -35,6 +35,8 @@ class Ranks {
   void let_in(RankGroup& group);
   /// All that wait are where they were sent.
   void let_all_in(RankGroup& group);
+  /// What a router that asks is told of a rank; nothing: it is another fact.
+  static std::optional<double> fact(const Core& core, std::int32_t index, RouterFact what);
   /// Requests of a rank that are not over, and tokens of their prompts.
   static std::int32_t requests_of(const Core& core, std::int32_t index);
   static double tokens_of(const Core& core, std::int32_t index);

@@ -11,7 +11,6 @@ namespace rooflua {
 
 /// How far the workload has been read.
 struct Arrivals {
-  std::int64_t ordinal = 0;  // requests read, for messages
   std::int32_t next_id = 0;
   std::int32_t next_open = -1;  // slot of the workload's next request
   Picoseconds last_open = 0;    // arrival of the request that was read last

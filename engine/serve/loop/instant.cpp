@@ -9,13 +9,13 @@
 //      Moment::due: parts of starts, graces, repairs and slow times that are over now, by engine,
 //      then faults; leases that end now.
 //      What the workload has to do now: cancels, and requests that wait for others (serve/plays).
-//      Then clients lose their patience, by id of the request: it is aborted (abort.cpp).
-//      Moment::late: deadlines pass of requests that a gate holds, or that wait at a replica, by
+//      Then requests end that are due to, by id: they are aborted (request.cpp).
+//      Moment::late: deadlines pass of requests that a part holds, or that wait at a replica, by
 //      id; requests that waited for a replica go, if one is ready now, in the order they came
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
-//      those of the workload's stream, then follow-ups and requests that clients send again, in the
+//      those of the workload's stream, then follow-ups and requests that are sent again, in the
 //      order they were given. Parts may take each on its way to the router (OnRequest::takes).
-//      Moment::sent: requests go that a gate lets go; autoscalers that are due are asked
+//      Moment::sent: requests go that a part lets go; autoscalers that are due are asked
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -37,16 +37,19 @@
 //      or had a seat fail: starved
 //      Moment::over: engines that drain and have nothing left are absent
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
-// Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
+// Between two instants, requests may be aborted (request.cpp): what comes free then may be planned
 // for at the same time of the clock.
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
-// (plain_step.cpp); its price may have been asked for ahead (replica/priced_run.h).
+// (step_plainly()); its price may have been asked for ahead (replica/priced_run.h).
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "serve/core/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -55,6 +58,23 @@ namespace {
 
 bool wanted(const std::atomic<int>* stop) {
   return stop != nullptr && *stop != 0;
+}
+
+/// The waiting and seated requests that `picks` holds for fail, in order of arrival.
+template <class Picks>
+void starve_where(Core& core, Loop& loop, Picks picks) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> starved;  // id, slot
+  for (std::int32_t slot = 0; slot < core.requests.slots(); ++slot) {
+    const Phase phase = core.requests[slot].phase;
+    if (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) continue;
+    if (picks(core.requests[slot])) starved.emplace_back(core.requests[slot].id, slot);
+  }
+  std::sort(starved.begin(), starved.end());
+  for (const auto& [id, slot] : starved) {
+    core.at(core.requests[slot].replica).evict(slot);
+    core.signals.changed(core.requests[slot].replica);
+    loop.finish(slot, Outcome::starved);
+  }
 }
 
 }  // namespace
@@ -141,10 +161,7 @@ void Simulation::land_steps() {
     if (done.tokens_landed() > 0)
       core_.fruitless_preemptions[static_cast<std::size_t>(due.replica)] = 0;
     core_.tell(&Observer::on_step, done);
-    if (knowledge_ && knowledge_->counts()) {
-      for (const PrefillWork& work : done.prefills)
-        if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
-    }
+    if (routing_.counts()) routing_.landed(done);
     for (OnStep* part : parts_.on_step) part->landed(done);
     if (arrivals_.watches_first_tokens) tell_first_tokens(done.prefills);
     for (const std::int32_t slot : scratch_.ending) {
@@ -222,6 +239,120 @@ void Simulation::tell_preemptions(Replica& replica) {
   }
   for (OnStep* part : parts_.on_step)
     for (const std::int32_t slot : preempted) part->preempted(slot);
+}
+
+// --- the short way of a step that decodes the same requests as the one before it, of a replica
+// that steps alone: what land_steps() and fill_pipeline() do, without what cannot matter. Observers
+// are told of each such step as of any other.
+
+void Simulation::look_at_observers() {
+  unread_prices_ = true;
+  for (const Observer* observer : core_.bindings.observers)
+    unread_prices_ = unread_prices_ && !observer->reads_prices();
+}
+
+/// The whole instant, if one plain step that ends is all that happens now.
+/// @returns whose step; -1: nothing was done
+std::int32_t Simulation::step_plainly() {
+  if (!unread_prices_ || core_.alarms.empty() || core_.alarms.front().time != core_.now ||
+      core_.alarms.is_tied(core_.now))
+    return -1;
+  if (!core_.deliveries.empty() && core_.deliveries.front().time == core_.now) return -1;
+  if (!core_.sent_now.empty()) return -1;
+  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival == core_.now)
+    return -1;
+  if (core_.workload_due <= core_.now || parts_.next <= core_.now) return -1;
+  for (const OnTime* part : parts_.on_time)
+    if (part->next_tick() <= core_.now) return -1;
+  const std::int32_t index = core_.alarms.front().replica;
+  Replica& replica = core_.at(index);
+  if (!replica.repeats(core_.now)) return -1;
+  for (const OnStep* part : parts_.on_step)
+    if (part->same_for(index) == 0) return -1;
+  const StepPrice* price = replica.price_of_repeat(core_.runs[static_cast<std::size_t>(index)]);
+  if (price == nullptr) return -1;
+  core_.take_alarm();
+  core_.signals.changed(index);
+  const StepDone done = replica.land_plain(core_.now);
+  ++core_.totals.steps;
+  ++core_.totals.plain_steps;
+  core_.totals.output_tokens += done.tokens_landed();
+  core_.fruitless_preemptions[static_cast<std::size_t>(index)] = 0;
+  idle_asks_ = 0;
+  core_.tell(&Observer::on_step, done);
+  if (core_.signals.reads_reports()) core_.signals.step_ended(done, done.left_blocks, done.running);
+  const bool behind = replica.pipeline().planned() > 0;  // with a depth of 2
+  if (!behind) replica.repeat(*price, core_.now);
+  const Picoseconds end = after(core_.now, replica.pipeline().front().price.time_s, "step model");
+  replica.start_front(core_.now, end);
+  if (behind) replica.repeat(*price, core_.now);
+  for (OnStep* part : parts_.on_step) part->took(index, 1, replica.view().decodes);
+  core_.alarms.push({end, index});
+  return index;
+}
+
+/// Several plain steps of one replica at once, while nothing else happens: no other replica's step
+/// ends, nothing arrives, and their prices are known ahead. Each of them is planned and ends when
+/// it would alone.
+/// After a plain step of that replica: those that end in front of everything else. @returns how
+/// many
+std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
+  const Alarm alarm = core_.alarms.front();
+  if (alarm.replica != index) return 0;
+  if (routing_.hears()) return 0;  // caches report at the time of each step
+  Picoseconds before = std::min(core_.signals.next_tick(), until == never ? never : until + 1);
+  before = std::min(before, parts_.next);
+  for (const OnTime* part : parts_.on_time) before = std::min(before, part->next_tick());
+  if (const Alarm* other = core_.alarms.ahead(1)) before = std::min(before, other->time);
+  if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
+  if (arrivals_.next_open >= 0)
+    before = std::min(before, core_.progress(arrivals_.next_open).arrival);
+  before = std::min(before, core_.workload_due);
+  if (alarm.time >= before) return 0;
+  Replica& replica = core_.at(index);
+  PricedRun& run = core_.runs[static_cast<std::size_t>(index)];
+  for (const OnStep* part : parts_.on_step) most = std::min(most, part->same_for(index));
+  const auto limit = static_cast<std::size_t>(most);
+  const std::size_t ended = replica.repeat_until(before, limit, run, scratch_.repeats);
+  if (ended == 0) return 0;
+  const std::span<const RepeatedStep> steps(scratch_.repeats);
+  const StepsDone done{replica.first_repeat(steps.front()), steps.first(ended)};
+  core_.tell(&Observer::on_steps, done);
+  if (core_.signals.reads_reports())
+    core_.signals.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
+  const auto count = static_cast<std::int64_t>(ended);
+  for (OnStep* part : parts_.on_step) part->took(index, count, replica.view().decodes);
+  core_.totals.steps += count;
+  core_.totals.plain_steps += count;
+  core_.totals.output_tokens += count * done.first.tokens_landed();
+  replica.settle_repeats(steps, ended, run);
+  core_.now = steps[ended - 1].end;
+  core_.alarms.pop();
+  core_.alarms.push({replica.pipeline().front().end, index});
+  return count;
+}
+
+// --- requests that no scheduler will ever run to their end
+
+/// Requests preempt each other for ever: those that have a seat on this replica, or lost one, fail.
+/// Those that never had one may still run.
+void Simulation::starve_contenders(const Replica& replica) {
+  const std::int32_t index = replica.view().index;
+  core_.fruitless_preemptions[static_cast<std::size_t>(index)] = 0;
+  starve_where(core_, *this, [&](const Request& request) {
+    return request.replica == index && (request.phase != Phase::waiting || request.preemptions > 0);
+  });
+}
+
+/// No event can happen any more: all requests that are left fail. True if there were any.
+bool Simulation::starve() {
+  const std::int64_t before = core_.requests.alive();
+  for (Replica& replica : core_.replicas) end_failing(replica);
+  for (RankGroup& group : core_.groups) Ranks(core_, *this).let_all_in(group);
+  for (OnTime* part : parts_.on_time) part->pass(Moment::stuck);
+  starve_where(core_, *this, [](const Request&) { return true; });
+  for (OnTime* part : parts_.on_time) part->pass(Moment::failed);
+  return core_.requests.alive() < before || !core_.deliveries.empty() || !core_.sent_now.empty();
 }
 
 }  // namespace rooflua

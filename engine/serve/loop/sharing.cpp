@@ -15,7 +15,7 @@ std::string Sharing::obstacle() const {
   if (bound.router->may_refuse()) return "the router may refuse requests";
   if (bound.workload->reads_ends() || bound.workload->watches_first_tokens())
     return "the workload sends requests when others end";
-  if (bound.workload->due() != never) return "clients of the workload cancel requests";
+  if (bound.workload->due() != never) return "the workload cancels requests";
   if (std::any_of(bound.speculators.begin(), bound.speculators.end(), speculates))
     return "replicas speculate";
   for (const auto& part : s_.parts().all) {

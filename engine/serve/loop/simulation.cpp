@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -23,19 +24,30 @@ void check_fork(const Bindings& given, const Bindings& own) {
   }
 }
 
+void tell_failed(Core& core, const Parts& parts, const FlowEnded& flow) {
+  const FlowRequest& what = flow.what;
+  TransferSeen seen{.from = what.from,
+                    .to = what.to,
+                    .start = flow.start,
+                    .end = flow.end,
+                    .bytes = flow.through,
+                    .alone_end = flow.alone_end,
+                    .wires = what.path};
+  for (const OnFlow* part : parts.on_flow)
+    if (part->describes(what, seen)) break;
+  core.tell(&Observer::on_failed_transfer, seen);
+}
+
 }  // namespace
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
-    : core_(config, bindings) {
-  std::size_t most = 0;
-  for (const RankGroup& group : core_.groups) most = std::max(most, group.members.size());
+    : core_(config, bindings), routing_(core_, parts_) {
   look_at_observers();
-  scratch_.prices.resize(most);
-  scratch_.operations.resize(most);
+  keep_room();
   core_.bind_groups();
-  bind_holders();
+  routing_.bind_holders();
   core_.bind_speculation();
-  bind_router();
+  routing_.bind();
   parts_.make(core_, *this);
   arrivals_.watches_first_tokens = core_.bindings.workload->watches_first_tokens();
   read_ahead();
@@ -43,8 +55,22 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
 }
 
 Simulation::~Simulation() = default;
+/// For the ranks of each group.
+void Simulation::keep_room() {
+  std::size_t most = 0;
+  for (const RankGroup& group : core_.groups) most = std::max(most, group.members.size());
+  scratch_.prices.resize(most);
+  scratch_.operations.resize(most);
+}
+
 /// Without parts: fork() adds them when its policies are bound.
-Simulation::Simulation(const Simulation& other) = default;
+Simulation::Simulation(const Simulation& other)
+    : core_(other.core_),
+      arrivals_(other.arrivals_),
+      routing_(other.routing_, core_, parts_),
+      idle_asks_(other.idle_asks_) {
+  keep_room();
+}
 
 // --- from outside
 
@@ -57,6 +83,11 @@ std::int32_t Simulation::slot_of(std::int32_t id) const {
 
 // --- other policies
 
+void Simulation::set_router(Router& router) {
+  core_.bindings.router = &router;
+  routing_.bind();
+}
+
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   core_.at(index).rekey(policy);  // asks for keys, which may be an error
@@ -68,14 +99,7 @@ void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
 
 void Simulation::set_parts(const Bindings& bindings) {
   const Bindings before = core_.bindings;
-  core_.bindings.decider = bindings.decider;
-  core_.bindings.admission = bindings.admission;
-  core_.bindings.client = bindings.client;
-  core_.bindings.faults = bindings.faults;
-  core_.bindings.experts = bindings.experts;
-  core_.bindings.tiers = bindings.tiers;
-  core_.bindings.evictions = bindings.evictions;
-  core_.bindings.autoscalers = bindings.autoscalers;
+  core_.bindings.take_parts(bindings);
   parts_.rebind(before);
 }
 
@@ -110,12 +134,37 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->look_at_observers();
   for (PricedRun& run : copy->core_.runs) run.forget();
   for (Replica& replica : copy->core_.replicas) replica.rebind(copy->core_.requests);
-  copy->bind_router();
+  copy->routing_.bind();
   copy->core_.bind_groups();
-  copy->bind_holders();
+  copy->routing_.bind_holders();
   copy->core_.bind_speculation();
   copy->parts_.copy(parts_, copy->core_, *copy);
   return copy;
+}
+
+// --- transfers over links: those that end, and those that stood still for too long
+
+void Simulation::pass_flows() {
+  scratch_.flows_ended.clear();
+  core_.kv_links->flows().pass(core_.now, scratch_.flows_ended);
+  core_.flows_expected = never;
+  core_.expect_flows();
+  for (OnFlow* part : parts_.on_flow) part->moved(scratch_.flows_ended);
+  std::vector<FlowEnded> failed;
+  for (const FlowEnded& flow : scratch_.flows_ended) {
+    if (flow.failed) {
+      failed.push_back(flow);
+      continue;
+    }
+    for (OnFlow* part : parts_.on_flow)
+      if (part->arrived(flow)) break;
+  }
+  if (failed.empty()) return;
+  for (const FlowEnded& flow : failed) tell_failed(core_, parts_, flow);
+  for (const FlowEnded& flow : failed)
+    for (OnFlow* part : parts_.on_flow)
+      if (part->failed(flow.what)) break;
+  core_.expect_flows();  // others may be faster now
 }
 
 Totals simulate(const ClusterConfig& config, const Bindings& bindings) {

@@ -2,14 +2,12 @@
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
 // What happens at one instant, and in which order: instant.cpp. What only some runs have are parts
 // (core/part.h).
-// The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
-// (plans and prices), intake.cpp (a request from sent to done), workload_times.cpp, routing.cpp,
-// flows.cpp (transfers over links), abort.cpp, starvation.cpp, plain_step.cpp,
-// repeated_steps.cpp.
+// The functions of Simulation by subject: simulation.cpp (made, copied, changed), instant.cpp (the
+// loop), group_step.cpp (plans and prices), request.cpp (a request from sent to done). What routers
+// see: routing.h; what observers are told of ends: endings.h.
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,9 +15,9 @@
 #include "serve/core/core.h"
 #include "serve/core/part.h"
 #include "serve/loop/arrivals.h"
+#include "serve/loop/endings.h"
+#include "serve/loop/routing.h"
 #include "serve/parts/list.h"
-#include "serve/routing/knowledge.h"
-#include "serve/routing/prefix_holders.h"
 
 namespace rooflua {
 
@@ -58,13 +56,22 @@ class Simulation final : public Loop {
     return core_.at(index);
   }
   const Requests& requests() const noexcept override { return core_.requests; }
-  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
+  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override {
+    return routing_.cached_tokens(slot, replica);
+  }
   std::int32_t least_outstanding(const RouteView& view) const noexcept override {
     return core_.signals.least_outstanding(view.decode_stage != 0);
   }
-  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
-  std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override;
-  double fact(const RouteView& view, std::int32_t replica, RouterFact what) const noexcept override;
+  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override {
+    return routing_.prefix_holders(view);
+  }
+  std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override {
+    return routing_.sent_holders(view);
+  }
+  double fact(const RouteView& view, std::int32_t replica,
+              RouterFact what) const noexcept override {
+    return routing_.fact(view, replica, what);
+  }
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const {
@@ -78,13 +85,13 @@ class Simulation final : public Loop {
 
   /// Requests that were sent and have not ended, by id: for the files of a run that was stopped.
   /// Their output_tokens landed or are in flight, and their last_token is not known.
-  std::vector<RequestDone> unfinished() const;
+  std::vector<RequestDone> unfinished() const { return rooflua::unfinished(core_, parts_); }
 
-  /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed so
+  /// Ends a request before its last token (request.cpp): told now, with the tokens that landed so
   /// far.
   /// @param outcome  one for which ends_early() holds
   /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
-  /// its time (Client::cancel).
+  /// its time.
   void abort(std::int32_t slot, Outcome outcome) override;
   /// The same of the request with this id. False: it is not alive, and nothing happens.
   bool abort_by_id(std::int32_t id, Outcome outcome);
@@ -103,10 +110,9 @@ class Simulation final : public Loop {
   void set_router(Router& router);
   /// From now on `events` has what the caches get and lose. A copy of the simulation reports none.
   /// @pre nothing is cached
-  void publish_kv(KvEvents& events);
-  /// Other policies around the engines, where there are some: decider, admission, client, faults,
-  /// experts, tiers, evictions and autoscalers of `bindings`. @throws Error if the queue of a gate
-  /// is another one
+  void publish_kv(KvEvents& events) { routing_.publish(events); }
+  /// Other policies of parts, where there are some (Bindings::take_parts). @throws Error if they do
+  /// not go with the state of a part
   void set_parts(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
   void set_speculation(std::int32_t replica, SpeculatorPolicy& speculator,
@@ -122,9 +128,6 @@ class Simulation final : public Loop {
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
-  class FollowUpsSent;
-  class ClientNow;
-
   Simulation(const Simulation& other);
 
   // the loop
@@ -148,22 +151,25 @@ class Simulation final : public Loop {
   std::int32_t step_plainly();
   std::int64_t repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until);
   void look_at_observers();
+  void keep_room();
 
   // a request's path
-  std::int32_t open(const RequestSpec& given);
+  std::int32_t open(const RequestSpec& given) override;
   void read_ahead();
-  void begin(std::int32_t slot);
+  void begin(std::int32_t slot) override;
   void send(std::int32_t slot);
   void route(std::int32_t slot) override;
   void send_follow_ups() override;
   void due_changed() override { parts_.next = 0; }
   bool is_alone(const OnTime& part) override;
   std::int32_t choose(std::int32_t slot, Stage stage) override;
-  void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
-  void computes_itself(std::int32_t slot, std::int32_t to) override;
-  std::int32_t believed_uncached(std::int32_t slot, std::int32_t replica) const;
-  void leave_replica(std::int32_t slot, std::int32_t replica) override;
-  void forget_content(std::int32_t index) override;
+  void computes_itself(std::int32_t slot, std::int32_t to) override {
+    routing_.computes_itself(slot, to);
+  }
+  void leave_replica(std::int32_t slot, std::int32_t replica) override {
+    routing_.leave_replica(slot, replica);
+  }
+  void forget_content(std::int32_t index) override { routing_.forget_content(index); }
   std::span<OnFlow* const> on_flow() override { return parts_.on_flow; }
   std::span<OnKv* const> on_kv() override { return parts_.on_kv; }
   void count_outstanding(std::int32_t slot, std::int32_t index) override;
@@ -172,10 +178,9 @@ class Simulation final : public Loop {
   void enter(std::int32_t slot, Replica& replica) override;
   void finish(std::int32_t slot, Outcome outcome) override;
   void end_failing(Replica& replica);
-  RequestDone describe(std::int32_t slot, Outcome outcome) const;
   void tell(const RequestDone& done);
 
-  // times of the workload, and of clients
+  // times of the workload
   void ask_workload();
   void read_due();
   bool tell_row(std::int32_t slot, RowSent& row);
@@ -183,7 +188,6 @@ class Simulation final : public Loop {
   void tell_first_tokens(std::span<const PrefillWork> prefills);
 
   // aborts
-  RequestDone describe_aborted(std::int32_t slot, Outcome outcome, std::int32_t in_flight) const;
   void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
   bool has_kv_on_its_way(std::int32_t slot) const;
   void free_left_seats(std::int32_t index) override;
@@ -194,20 +198,11 @@ class Simulation final : public Loop {
   bool starve();
   void starve_contenders(const Replica& replica);
 
-  void bind_router();
-  void bind_holders();
-  void bind_knowledge();
-  std::span<const std::int32_t> places_of_known(const RouteView& view) const noexcept;
-  void add_place(std::int32_t holder, const RouteView& view) const;
-
   Core core_;
   Parts parts_;
   Arrivals arrivals_;
   Scratch scratch_;
-  PrefixHolders holders_;
-  std::optional<RouterKnowledge> knowledge_;          // where the router keeps any
-  std::vector<std::int32_t> of_each_block_size_;      // a replica for each
-  mutable std::vector<std::int32_t> holding_places_;  // that were returned last
+  Routing routing_;
   bool unread_prices_ = false;  // no observer reads prices before their steps end
   std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
 };

@@ -35,6 +35,13 @@ void list_those(const std::vector<std::unique_ptr<Part>>& all, std::vector<Seam*
     if (auto* hears = dynamic_cast<Seam*>(part.get())) seam.push_back(hears);
 }
 
+/// Whether one is made, and takes its name from those that are left to make.
+bool takes_name(const PartMaker& row, const ClusterConfig& config,
+                std::vector<std::string_view>& left) {
+  const Json* settings = config.asked.find(row.name);
+  return std::erase(left, row.name) > 0 || (settings != nullptr && settings->is_object());
+}
+
 }  // namespace
 
 std::span<const PartMaker> part_order() {
@@ -44,17 +51,16 @@ std::span<const PartMaker> part_order() {
 void Parts::make(Core& core, Loop& loop) {
   std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
   for (const PartMaker& row : rows)
-    all.push_back(std::erase(asked, row.name) > 0 ? row.make(core, loop) : nullptr);
+    all.push_back(takes_name(row, core.config, asked) ? row.make(core, loop) : nullptr);
   list();
   if (!asked.empty()) throw Error(std::string(asked.front()), "this program is built without it");
 }
 
 void Parts::copy(const Parts& others, Core& core, Loop& loop) {
-  const std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
+  std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     const Part* other = others.all[i].get();
-    const bool is_asked = std::find(asked.begin(), asked.end(), rows[i].name) != asked.end();
-    if (is_asked != (other != nullptr) && !rows[i].begins_later)
+    if (takes_name(rows[i], core.config, asked) != (other != nullptr) && !rows[i].begins_later)
       throw Error(std::string(rows[i].name), "a copy has one where the original has one");
     all.push_back(other != nullptr ? other->copy(core, loop) : nullptr);
   }

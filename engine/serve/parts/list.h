@@ -21,8 +21,7 @@ std::span<const PartMaker> part_order();
 class Parts {
  public:
   Parts() = default;
-  /// A copy has none yet: see copy().
-  Parts(const Parts&) {}
+  Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
   std::vector<std::unique_ptr<Part>> all;  // by row; null where the run has none

@@ -1,4 +1,4 @@
-// Clients with patience. A client's end of a request is an abort (loop/abort.cpp). A request that
+// Clients with patience. A client's end of a request is an abort (loop/request.cpp). A request that
 // is sent again is a new one with the same content. Observers are told every end; the workload is
 // told the last one alone, so that a client that waits for an answer waits on.
 //
