@@ -186,7 +186,8 @@ struct ValidateArguments {
 };
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);
 
-int diff(const std::string& a, const std::string& b, double tolerance);
+int diff(const std::string& a, const std::string& b, double tolerance,
+         const std::filesystem::path& home);
 /// Compares the steps of two logs (scripts/lib/rooflua/schedules). 1 if they differ.
 int diff_schedules(const std::string& a, const std::string& b, const std::filesystem::path& home);
 

@@ -10,10 +10,15 @@
 
 namespace rooflua::app {
 
-int diff(const std::string& a, const std::string& b, double tolerance) {
+int diff(const std::string& a, const std::string& b, double tolerance,
+         const std::filesystem::path& home) {
   const Json first = read_json(a), second = read_json(b);
   const Comparison comparison = compare(first, second, tolerance);
   std::fputs(report(comparison, tolerance).c_str(), stdout);
+  script::Vm vm({.home = home});
+  const Json told = vm.call("rooflua.explore.differences", "of_documents",
+                            {first, second, Json(Json::Array{Json(a), Json(b)})});
+  if (!told.text().empty()) std::fputs((printable(told.text()) + "\n").c_str(), stdout);
   return comparison.differences.empty() ? 0 : 1;
 }
 

@@ -247,7 +247,7 @@ void add_diff(const Command& app) {
             {.excludes = "--tolerance"});
   diff.runs([=](const fs::path& home) {
     return *schedule ? app::diff_schedules(files->first, files->second, home)
-                     : app::diff(files->first, files->second, *tolerance);
+                     : app::diff(files->first, files->second, *tolerance, home);
   });
 }
 

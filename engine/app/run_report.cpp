@@ -155,7 +155,8 @@ std::string report_text(script::Scenario& scenario,
     }
     if (results.size() > 1) out += missing(scenario, results);
   }
-  if (!own.empty()) out += "\n" + own + "\n";
+  const bool ends_empty = out.size() > 1 && out.compare(out.size() - 2, 2, "\n\n") == 0;
+  if (!own.empty()) out += (ends_empty ? "" : "\n") + own + "\n";
   return arguments.quiet ? out : out + notes(results);
 }
 

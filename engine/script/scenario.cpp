@@ -87,6 +87,7 @@ void Scenario::adopt(const Json& opened) {
   kind_ = text_of(opened, "kind");
   title_ = text_of(opened, "title");
   seed_ = opened.find("seed")->integer();
+  set_ = *opened.find("set");
   has_report_ = opened.find("has_report")->boolean();
   lists_operations_ = opened.find("lists_operations")->boolean();
   total_ = opened.find("total")->integer();
@@ -181,6 +182,7 @@ Json Scenario::document(const std::vector<VariantResult>& results) const {
   out["title"] = title_;
   out["kind"] = kind_;
   out["seed"] = seed_;
+  if (!set_.items().empty()) out["set"] = set_;
   Json all = Json::array();
   Json stopped = Json::object();
   Json not_run = Json::array();

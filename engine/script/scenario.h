@@ -106,7 +106,8 @@ class Scenario {
   /// What a page says of the runs of a sweep or a search: {sections, has_baseline, own}
   /// of measure/html/report.h.
   Json explored(const std::vector<VariantResult>& results);
-  /// {schema, scenario, title, kind, seed, variants: [...]}; if variants failed, also
+  /// {schema, scenario, title, kind, seed, variants: [...]}; what was set from outside, also
+  /// set: ["key=value"]; if variants failed, also
   /// failed: [{name, problem}]; if the run was stopped, also
   /// partial: {stopped_by, not_run: [names of variants that were not begun]}
   Json document(const std::vector<VariantResult>& results) const;
@@ -119,6 +120,7 @@ class Scenario {
 
   Vm* vm_;
   Json number_;  // by which program/scenarios.lua knows it
+  Json set_;     // texts of `--set`
   std::string file_, kind_, title_;
   std::int64_t seed_ = 0, total_ = 0;
   bool has_report_ = false, lists_operations_ = false;

@@ -66,6 +66,24 @@ TEST_CASE("every document and --version name the build, and diff does not compar
   CHECK(rooflua::test::rooflua("diff " + a + " " + b).status == 0);
 }
 
+TEST_CASE("two documents of runs say what was set, and how often such a change was right") {
+  const Folder folder;
+  const std::string file = folder.file("small.lua", scenario("")), a = folder.file("a.json"),
+                    b = folder.file("b.json");
+  const std::string run = "run " + file + " --quiet --json ";
+  CHECK(rooflua::test::rooflua(run + a).status == 0);
+  const Said set = rooflua::test::rooflua(run + b + " --set deployment.tp=2");
+  CHECK(set.status == 0);
+  CHECK(contains(set.text, "such a change was right, of measured pairs: tp: "));
+  CHECK(read_json(b).find("set")->items().at(0).text() == "deployment.tp=2");
+  CHECK(read_json(a).find("set") == nullptr);
+  CHECK(contains(rooflua::test::rooflua("diff " + a + " " + b).text, "measured pairs: tp: "));
+  const Said same = rooflua::test::rooflua("diff " + a + " " + a);
+  CHECK(same.status == 0);
+  CHECK(contains(same.text, "no difference (at most 3 %): "));
+  CHECK_FALSE(contains(same.text, "direction"));
+}
+
 TEST_CASE("a file is listed, its runs are shown by name and hash") {
   const Folder folder;
   const std::string file = stored(folder, "a");

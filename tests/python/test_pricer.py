@@ -44,9 +44,9 @@ def test_what_one_call_gave_is_gone_in_the_next(pricer):
 
 
 FORMS = [{"decodes": 8, "context_tokens": 8000}, {"contexts": [100, 2000, 30]},
-         {"contexts": array("i", [100, 2000, 30])}, {"prefills": [(512, 0)]}, {"prefills": [(512, 0), (64, 128, 1)]},
-         {"prefills": ((512, 64),), "contexts": [7] * 9},
-         {"prefills": [(512, 0)], "decodes": 2, "context_tokens": 70}, {"contexts": [9, 9], "widths": [2, 3]},
+         {"contexts": array("i", [100, 2000, 30])}, {"prefills": [(4096, 0)]}, {"prefills": [(4096, 0), (64, 128, 1)]},
+         {"prefills": ((4096, 64),), "contexts": [7] * 9},
+         {"prefills": [(4096, 0)], "decodes": 2, "context_tokens": 70}, {"contexts": [9, 9], "widths": [2, 3]},
          {"decodes": 8, "context_tokens": 70, "ranks": (2, 16, 8, 0)}, {"prefills": [], "decodes": 1}]
 
 

@@ -84,20 +84,33 @@ end
 
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
 
---- One test file, run in a process of its own with another script in the place of a module.
+--- A home of the program whose scripts are those of the source tree, as links: one of them is then replaced.
+local function home_of_links()
+  local folder = os.tmpname()
+  assert(os.execute(([[rm %s && mkdir %s && for each in *; do case $each in build|scripts) ;;
+    *) ln -s "$PWD/$each" %s/ ;; esac; done && cp -as "$PWD/scripts" %s/scripts]])
+      :gsub("%%s", folder)) == 0, "the scripts were not linked")
+  return folder
+end
+
+--- Writes a text in the place of a link.
+local function replace(path, text)
+  os.remove(path)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+--- One test file, run in a process of its own.
+--- @param home string that of the program
 --- @param limit_s integer seconds of CPU time: a loop may have lost its end
 --- @return boolean fails a test of it failed, or took too long
 --- @return number taken_s CPU time, with that of processes that it started
-local function outcome_of(path, module, source, limit_s)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(source)
-  file:close()
-  local pipe = assert(io.popen(("ulimit -t %d; timeout 600 %s lua tests/scripts/mutated.lua %s %s %s >/dev/null 2>&1; "
-    .. "echo status $?; times"):format(limit_s, program, module, name, path)))
+local function outcome_of(path, home, limit_s)
+  local pipe = assert(io.popen(("ulimit -t %d; ROOFLUA_HOME=%s timeout 600 %s lua tests/scripts/mutated.lua %s "
+    .. ">/dev/null 2>&1; echo status $?; times"):format(limit_s, home, program, path)))
   local said = pipe:read "*a"
   pipe:close()
-  os.remove(name)
   local taken_s = 0
   for minutes, seconds in said:match("\n[^\n]*\n(.*)"):gmatch "(%d+)m([%d.]+)s" do
     taken_s = taken_s + 60 * minutes + seconds
@@ -113,22 +126,24 @@ local most_times_longer, least_limit_s = 4, 3
 ---   may go unnoticed (they change no price, or one that no test has); most: operations that are taken out of a module,
 ---   one at a time
 function mutations.check(given)
-  local test, names, parse, limits_s = given.test, {}, find_parser(), {}
+  local test, names, parse, limits_s, home = given.test, {}, find_parser(), {}, home_of_links()
   for name in pairs(given.modules) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     local module = given.modules[name]
-    local source = read("scripts/" .. name:gsub("%.", "/") .. ".lua")
+    local script = "scripts/" .. name:gsub("%.", "/") .. ".lua"
+    local source = read(script)
     local function noticed(text)
+      replace(home .. "/" .. script, text)
       for _, path in ipairs(module.tests) do
-        if outcome_of(path, name, text, limits_s[path]) then return true end
+        if outcome_of(path, home, limits_s[path]) then return true end
       end
       return false
     end
     test("the tests of " .. name .. " pass with the script as it is", function()
       for _, path in ipairs(module.tests) do
         if not limits_s[path] then -- once for all modules
-          local fails, taken_s = outcome_of(path, name, source, 600)
+          local fails, taken_s = outcome_of(path, home, 600)
           test.check(not fails, "%s fails", path)
           limits_s[path] = math.max(least_limit_s, math.ceil(most_times_longer * taken_s))
         end
@@ -142,9 +157,11 @@ function mutations.check(given)
           missed[#missed + 1] = ("line %d: %s"):format(mutation.line, mutation.what)
         end
       end
+      replace(home .. "/" .. script, source)
       test.check(#missed <= (module.unnoticed or 0), "%d go unnoticed:\n  %s", #missed, table.concat(missed, "\n  "))
     end)
   end
+  os.execute("rm -r " .. home)
 end
 
 return mutations

@@ -15,7 +15,8 @@ bounds.__index = bounds
 --- The numbers of rows that an operation may be padded to: the sizes that tables usually have, up to the token budget
 --- of a step, and each size plus one, where a new tile starts.
 --- @param every integer all whole numbers up to this one are sizes
-local function padded_sizes(budget, every)
+--- @param wide integer between sizes above 512
+local function padded_sizes(budget, every, wide)
   local sizes = {}
   local function add(from, to, step)
     for size = from, to, step do
@@ -26,7 +27,8 @@ local function padded_sizes(budget, every)
   for size = 1, every do sizes[size] = size end
   add(every + 1, 256, 8)
   add(272, 512, 16)
-  add(768, max(budget, 768), 256)
+  add(512 + wide, 768, wide)
+  add(1024, max(budget, 768), 256)
   return sizes
 end
 
@@ -38,7 +40,7 @@ function bounds.of(hardware, database, budget, block_gemm)
   return setmetatable({
     block_time = blockscale.of(hardware, block_gemm or "own"),
     bytes_per_s = hardware.memory_bytes_per_s, hardware = hardware, peaks = {}, database = database,
-    sizes = padded_sizes(budget, 15), sizes_of_experts = padded_sizes(budget, 255), fastest = {},
+    sizes = padded_sizes(budget, 15, 256), sizes_of_experts = padded_sizes(budget, 255, 64), fastest = {},
   }, bounds)
 end
 
@@ -106,7 +108,8 @@ function bounds:latency(op, rows, query)
   return estimate.latency_s
 end
 
---- Tables of experts have rows at any whole number of tokens; those of other operations at round sizes.
+--- Tables of experts have rows at any whole number of tokens, and those of other experts stand in at sizes between;
+--- tables of other operations have rows at round sizes.
 function bounds:sizes_of(op)
   return (op.op == "grouped_gemm" or op.op == "moe_layer") and self.sizes_of_experts or self.sizes
 end

@@ -104,7 +104,7 @@ end
 test("the state where prompts stop being alike is kept by the second one, and the next ones hit it", function()
   expect("0.24.0", { requests = begins_alike(3200, 4), cached = { A = 0, B = 0, C = 3200, D = 3200 },
     steps = "0: A+4800\n10: B+3200\n11: B+1600\n20: C+1600\n30: D+1600" })
-  expect("0.24.0", { requests = begins_alike(3300, 3), cached = { B = 0, C = 3200 } })
+  expect("0.24.0", { requests = begins_alike(3300, 3), cached = { B = 0, C = 3200 }, steps = "10: B+3200\n11: B+1600" })
   expect("0.24.0", { requests = begins_alike(1600, 3), cached = { B = 0, C = 1600 },
     steps = "10: B+1600\n11: B+3200\n20: C+3200" })
   expect("0.24.0", { requests = begins_alike(1500, 3), cached = { B = 0, C = 0 }, steps = "10: B+4800" })

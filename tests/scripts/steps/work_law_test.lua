@@ -44,12 +44,12 @@ local function row_of(step, name)
 end
 
 test("the host's time outside of graphs is a row and evidence, in a step and in a run", function()
-  local step = priced({ engine = "sglang" }, { prefills = { { new_tokens = 16 } } })
+  local step = priced({ engine = "sglang 0.5.9" }, { prefills = { { new_tokens = 16 } } })
   local eager = row_of(step, "eager")
   test.check(eager and eager.time_s > 0.5 * step.time_s, "the bound has no row")
   test.equal(eager.evidence, "assumed")
   test.at_least(step.evidence.assumed, eager.time_s / step.time_s)
-  local run = serve.run { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "sglang",
+  local run = serve.run { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "sglang 0.5.9",
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 50, prompt_tokens = 60,
       output_tokens = 1 } }
   test.at_least(run.summary.evidence.assumed, 0.5)

@@ -4,6 +4,7 @@
 -- Two settings do not differ where no metric differs by more than 3 % (levers.flat_frac: repeats of one command differ
 -- by more), or where the interval of the difference over the seeds holds 0. A larger change may still be smaller than
 -- what simulated changes of that setting were off by.
+local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local levers = require "rooflua.intervals.levers"
@@ -14,6 +15,7 @@ local units = require "rooflua.text.units"
 local differences = {}
 
 local compared = { "e2e_s_mean", "ttft_s_mean", "tpot_s_mean", "output_tokens_per_s" }
+local widest = 79
 local most_variants = 200 -- more are a sample of a space, and no settings to choose from
 
 --- Changes of a metric between two variants, relative, seed by seed.
@@ -90,6 +92,16 @@ function differences.paths(list)
   return core.sorted_keys(out)
 end
 
+--- What is known of a run whose settings were changed from outside: {levers, text}; nil where none is of a server.
+---@param set string[]? "deployment.tp=2"
+function differences.of_sets(set)
+  local paths = {}
+  for i, each in ipairs(set or {}) do paths[i] = each:match "^[^=]*" end
+  local known = levers.list(paths)
+  if #known == 0 then return nil end
+  return { levers = json.array(known), text = columns.wrapped(levers.text(known), widest) }
+end
+
 --- Of runs of several settings: {no_difference = lists of names, unsure = {name, change_frac, size_frac}, levers,
 --- text}; nil of runs that vary no setting of a server. `text` has a line for each.
 ---@param runs table[] {name, parameters, seed, summary}
@@ -116,8 +128,56 @@ function differences.of(runs, paths, is_open)
     end
   end
   lines[#lines + 1] = levers.text(known)
-  out.text = table.concat(lines, "\n")
+  out.text = columns.wrapped(table.concat(lines, "\n"), widest)
   return out
+end
+
+--- The key paths that two documents of results, or their variants of one name, do not state alike, sorted.
+local function paths_between(first, second, pairs_of_runs)
+  local list = {}
+  for _, of in ipairs { first.set or {}, second.set or {} } do
+    local changes = {}
+    for i, text in ipairs(of) do changes[i] = { path = text:match "^[^=]*", value = text:match "=(.*)$" } end
+    list[#list + 1] = { changes = changes }
+  end
+  local out = core.set(differences.paths(list))
+  for _, pair in ipairs(pairs_of_runs) do
+    for _, path in ipairs(varied(pair)) do out[path] = true end
+  end
+  return core.sorted_keys(out)
+end
+
+--- Variants of one name; those of documents with one variant each, whatever they are called.
+local function runs_of_both(first, second)
+  local by_name, out = {}, {}
+  for _, run in ipairs(second.variants) do by_name[run.name] = run end
+  for _, run in ipairs(first.variants) do
+    local other = #first.variants == 1 and #second.variants == 1 and second.variants[1] or by_name[run.name]
+    if other then out[#out + 1] = { run, other } end
+  end
+  return out
+end
+
+--- What two documents of `run --json` say of each other, as lines; "" where they served nothing.
+---@param files string[] their names
+function differences.of_documents(first, second, files)
+  if first.kind ~= "serve" or second.kind ~= "serve" then return "" end
+  local same, lines, list = {}, {}, runs_of_both(first, second)
+  for _, pair in ipairs(list) do
+    local groups = {}
+    for k, run in ipairs(pair) do groups[k] = { by_seed = { run }, seeds = { 1 } } end
+    if differences.is_none(groups[1], groups[2]) then
+      same[#same + 1] = #list > 1 and pair[1].name or core.join(files, "; ")
+    end
+  end
+  if #same > 0 then lines[1] = "no difference (at most 3 %): " .. core.join(same, "; ") end
+  local paths = paths_between(first, second, list)
+  lines[#lines + 1] = levers.text(levers.list(paths))
+  if #paths == 0 and #list > 0 and #same < #list then
+    lines[#lines + 1] = "how often the direction of such a change was right: not known, the files do not say what was "
+      .. "changed"
+  end
+  return columns.wrapped(core.join(lines, "\n"), widest)
 end
 
 return differences

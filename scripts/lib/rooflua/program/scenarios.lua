@@ -13,17 +13,18 @@ local schema = require "rooflua.scenario.schema"
 local program = {}
 local opened_by_number = {}
 
---- What the results of an opened scenario's settings can say of each other (explore/differences.lua); nil of one whose
---- variants are points of a sample, or vary no setting of a server.
+--- What the results of an opened scenario's settings can say of each other, else what is known of settings that were
+--- changed from outside (explore/differences.lua); nil of points of a sample, and where no setting of a server changes.
 ---@param runs table[]? results; without them {levers} alone
 local function compared(opened, runs)
-  if opened.kind ~= "serve" or opened.given.sweep ~= nil or #opened.all < 2 then return nil end
+  if opened.kind ~= "serve" or opened.given.sweep ~= nil then return nil end
   local differences = require "rooflua.explore.differences"
-  return differences.of(runs or opened.all, differences.paths(opened.all), runs == nil)
+  local told = #opened.all > 1 and differences.of(runs or opened.all, differences.paths(opened.all), runs == nil)
+  return told or differences.of_sets(opened.set)
 end
 
---- {number, file, kind, title, seed, variants = {{name, parameters, seed, position}}, total, has_report,
---- lists_operations}
+--- {number, file, kind, title, seed, set = texts of `--set`, variants = {{name, parameters, seed, position}}, total,
+--- has_report, lists_operations}
 local function document_of(opened)
   opened_by_number[#opened_by_number + 1] = opened
   local list = json.array {}
@@ -31,7 +32,7 @@ local function document_of(opened)
     list[i] = { name = each.name, parameters = each.parameters, seed = each.seed, position = each.position }
   end
   return { number = #opened_by_number, file = opened.reader.file, kind = opened.kind, title = opened.title,
-    seed = opened.seed, variants = list, total = #opened.all,
+    seed = opened.seed, set = json.array(opened.set or {}), variants = list, total = #opened.all,
     has_report = opened.given.report ~= nil or compared(opened) ~= nil,
     lists_operations = kinds.lists_operations(opened) }
 end

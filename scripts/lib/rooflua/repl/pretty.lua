@@ -146,24 +146,7 @@ local function clipped(text, width)
 end
 pretty.clipped = clipped
 
---- Breaks long lines; the rest goes on in the next line, indented.
-function pretty.wrapped(text, width)
-  local lines = {}
-  for line in (text .. "\n"):gmatch "(.-)\n" do
-    local indent = line:match "^%s*"
-    local now, empty = indent, true
-    for gap, word in line:sub(#indent + 1):gmatch "(%s*)(%S+)" do
-      if not empty and units.width(now) + #gap + units.width(word) > width then
-        lines[#lines + 1], now = now, indent .. "  " .. word
-      else
-        now = now .. gap .. word
-      end
-      empty = false
-    end
-    lines[#lines + 1] = empty and "" or now
-  end
-  return core.join(lines, "\n")
-end
+pretty.wrapped = columns.wrapped
 
 --- "mean 2.354 s, p50 2.305 s, p99 3.028 s, max 3.078 s (270)"
 local function statistics_text(fields, unit)

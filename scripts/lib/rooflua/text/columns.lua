@@ -65,4 +65,23 @@ function columns.cells(texts, numbers)
   return lay_out(texts, function(column, i) return numbers[i][column] == true end)
 end
 
+--- Breaks long lines; the rest goes on in the next line, indented.
+function columns.wrapped(text, width)
+  local lines = {}
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    local indent = line:match "^%s*"
+    local now, empty = indent, true
+    for gap, word in line:sub(#indent + 1):gmatch "(%s*)(%S+)" do
+      if not empty and units.width(now) + #gap + units.width(word) > width then
+        lines[#lines + 1], now = now, indent .. "  " .. word
+      else
+        now = now .. gap .. word
+      end
+      empty = false
+    end
+    lines[#lines + 1] = empty and "" or now
+  end
+  return core.join(lines, "\n")
+end
+
 return columns

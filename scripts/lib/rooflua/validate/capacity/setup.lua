@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local capacity = require "rooflua.serving.capacity"
 local choice = require "rooflua.engines.choice"
+local release = require "rooflua.engines.release"
 local spec = require "rooflua.spec"
 
 local setup = {}
@@ -67,8 +68,9 @@ end
 
 local function kv_of(case) return case.kv:lower():match "^[%w_]+" end
 
---- Options of the engine by what rows state.
-local function options_of(case, engine)
+--- Options of the engine's release by what rows state.
+local function options_of(case, chosen)
+  local engine = chosen.engine
   local wanted = { tp = case.tp, pp = case.pp, max_num_seqs = case.max_num_seqs, max_model_len = case.max_model_len,
     memory_utilization = case.share, static_fraction = case.share, free_fraction = case.share,
     max_num_batched_tokens = case.chunk or case.max_num_batched_tokens,
@@ -77,7 +79,9 @@ local function options_of(case, engine)
   local out = {}
   for _, option in ipairs(engine.options) do
     local value = option.parameter and wanted[option.parameter]
-    if value ~= nil and option.key or value ~= nil and option.read_by then out[option.name] = value end
+    if value ~= nil and (option.key or option.read_by) and release.holds(option, chosen.release) then
+      out[option.name] = value
+    end
   end
   for _, name in ipairs { "enforce_eager", "disable_cuda_graph" } do
     if case.eager and engine.option[name] then out[name] = true end
@@ -92,7 +96,7 @@ function setup.answer(case, folder)
   if not case.release then core.fail("no release is stated") end
   local model, hardware = model_of(case, folder), hardware_of(case)
   local chosen = choice.parse(case.engine .. " " .. case.release)
-  local engine = options_of(case, chosen.engine)
+  local engine = options_of(case, chosen)
   engine[1] = case.engine .. " " .. case.release
   local drafts = tonumber(case.speculation:match "^mtp (%d+)")
   return capacity.of { model = model, hardware = hardware, engine = engine,
