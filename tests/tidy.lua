@@ -374,7 +374,7 @@ for _, path in ipairs(files(".", "-name '*.md'")) do
     end
     for target in line:gmatch("`([%w_]+/[%w_./-]+)`") do
       if is_root[target:match("^[%w_]+")] then
-        local is_made = line:find "^New, `" -- by a reader of the page
+        local is_made = line:find "New, `" -- by a reader of the page
         check(is_made or exists(target), path .. ":" .. number .. ": there is no " .. target)
       end
     end
