@@ -301,7 +301,7 @@ typedef struct rooflua_batch {
 
 /// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
 /// time_s and the shares are those of the slowest rank and the synchronisation
-/// (serve/loop/group.h).
+/// (serve/core/group.h).
 typedef struct rooflua_step_price {
   double time_s BORDER_INIT(0);
   double evidence_s[rooflua_evidence_count] BORDER_INIT({});

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "emulate/bodies.h"
 #include "emulate/server.h"
+#include "serve/parts/fleet/fleet.h"
 
 namespace rooflua::emulate {
 
@@ -272,7 +273,8 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   advance();
   const Picoseconds until = std::isfinite(for_s) ? after(simulation.now(), for_s, "for_s") : never;
   simulated([&] {
-    fails ? simulation.fail_replica(index, for_s) : simulation.slow_replica(index, factor, until);
+    FleetPart& fleet = fleet_of(simulation);
+    fails ? fleet.fail_replica(index, for_s) : fleet.slow_replica(index, factor, until);
   });
   if (kv_) kv_->flush();
   arm();

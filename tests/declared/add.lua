@@ -2,12 +2,13 @@
 ---     rooflua lua tests/declared/add.lua COPY
 local copy = assert(arg[1], "expected the folder of a copy")
 
-local function read(path)
-  local file = assert(io.open(copy .. "/" .. path, "rb"), path .. " cannot be read")
+local function text_of(path)
+  local file = assert(io.open(path, "rb"), path .. " cannot be read")
   local text = file:read "*a"
   file:close()
   return text
 end
+local function read(path) return text_of(copy .. "/" .. path) end
 local function write(path, text)
   local file = assert(io.open(copy .. "/" .. path, "wb"))
   file:write(text)
@@ -23,21 +24,41 @@ local function insert(path, each)
   write(path, text:sub(1, first - 1) .. each.text .. text:sub(first))
 end
 
+--- What a page says: "New, `FILE`:" or "`FILE`, in front of `TEXT`:", and a block of code. Within a line, a text goes
+--- in front of the other with a space.
+local function read_recipe(addition)
+  local page = text_of(addition.recipe)
+  addition.code, addition.own = {}, {}
+  for words, body in page:gmatch "([^\n]*\n?[^\n]*):\n\n```%a+\n(.-\n)```" do
+    local new = words:match "New, `([^`]+)`$"
+    local file, before = words:match "`([^`]+)`, in front of%s+`([^`]+)`$"
+    assert(new or file, addition.recipe .. ": a block of code that is not said to go anywhere: " .. words)
+    if new then
+      table.insert(addition.own, { text = body, new })
+    else
+      local begins_line = ("\n" .. read(file)):find("\n" .. before, 1, true)
+      local text = begins_line and body or body:gsub("\n$", " ")
+      table.insert(addition.code, { file = file, before = before, text = text })
+    end
+  end
+end
+
 for _, addition in ipairs(dofile "tests/declared/additions.lua") do
-  for _, each in ipairs(addition.declaration) do insert(addition.declaration.file, each) end
+  if addition.recipe then read_recipe(addition) end
   local files, count = {}, 0
-  for _, each in ipairs(addition.code) do
-    insert(each.file, each)
-    local unit = each.file:gsub("%.%w+$", "") -- a header and its .cpp file are one place
+  local function change(file, each)
+    insert(file, each)
+    local unit = file:gsub("%.%w+$", "") -- a header and its .cpp file are one place
     if not files[unit] then files[unit], count = true, count + 1 end
   end
+  for _, each in ipairs(addition.declaration or {}) do change(addition.declaration.file, each) end
+  for _, each in ipairs(addition.code) do change(each.file, each) end
   for _, each in ipairs(addition.own or {}) do
-    assert(os.execute(("mkdir -p '%s/%s'"):format(copy, each[2]:match "^(.*)/")) == 0)
-    local file = assert(io.open("tests/declared/" .. each[1], "rb"))
-    write(each[2], file:read "*a")
-    file:close()
+    local path = each[2] or each[1]
+    assert(os.execute(("mkdir -p '%s/%s'"):format(copy, path:match "^(.*)/")) == 0)
+    write(path, each.text or text_of("tests/declared/" .. each[1]))
   end
-  assert(count + 1 <= (addition.most or 9), addition.kind .. ": changes more files that are not its own than it may")
-  print(("%s %s: declared in %s%s"):format(addition.kind, addition.name, addition.declaration.file,
-    count > 0 and (", new code in %d more place"):format(count) or ""))
+  assert(count <= (addition.most or 10), addition.kind .. ": changes more files that are not its own than it may")
+  print(("%s %s: declared in %s, %d files that are not its own"):format(addition.kind, addition.name,
+    addition.recipe or addition.declaration.file, count))
 end

@@ -3,7 +3,7 @@
 --- a measured set and one part of a run, each as the texts that a person would insert. `declaration` is the file that
 --- declares it; `code` are the insertions that compute something new; `own` are the files that are new with it, {from a
 --- file of this folder, to}; `most` files of both others change. An insertion goes in front of the one place where
---- `before` stands.
+--- `before` stands. All of these are read from the page `recipe` where an addition has one.
 return {
   {
     kind = "op", name = "sample_scan",
@@ -203,24 +203,5 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     },
     code = {},
   },
-  {
-    kind = "part of a run", name = "slow", most = 3,
-    declaration = {
-      file = "engine/measure/parts/list.cpp",
-      { before = "speculation_part, links_part, ", text = "slow_part, " },
-      { before = "  };\n  return all;", text = "      &slow_part,\n" },
-    },
-    code = {
-      { file = "engine/measure/CMakeLists.txt", before = "    parts/tables.cpp", text = "    parts/slow.cpp\n" },
-      {
-        file = "scripts/lib/rooflua/scenario/keys.lua",
-        before = '  { name = "intervals", type = "choice"',
-        text = [[
-  { name = "slow_limit_s", type = "number", unit = "s", kinds = "serve", read_by = "serving.live", part = "slow",
-    example = "2", doc = "seconds after which a request counts as slow" },
-]],
-      },
-    },
-    own = { { "sample_part.cpp.in", "engine/measure/parts/slow.cpp" } },
-  },
+  { kind = "part of a run", name = "slow", most = 6, recipe = "docs/PARTS.md" },
 }

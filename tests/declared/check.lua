@@ -140,6 +140,14 @@ local counted = tonumber(output("run " .. slow .. " --json -"):match '"slow": (%
 check(counted and counted > 0 and counted < 30, "slow requests in JSON: " .. tostring(counted))
 holds(output("run " .. slow), ("slow      %d requests ("):format(counted or 0), "the sentence of the part")
 check(not output("run " .. served .. " --quiet"):find("slow   ", 1, true), "a run without the part says nothing of it")
+-- The part in the loop: its steps take longer, in runs on several cores and of one request as well.
+local function metric_of(arguments, name)
+  return tonumber(output("run " .. arguments .. " --json -"):match('"' .. name .. '": ([%d.e+-]+)'))
+end
+local step_s = metric_of(slow, "longest_step_s")
+local longer_s = metric_of(slow .. " --set slow_step_s=0.5", "longest_step_s")
+check(longer_s and longer_s > step_s + 0.49 and longer_s < step_s + 5, "steps with slow_step_s: " .. tostring(longer_s))
+check(metric_of(slow .. " --set slow_step_s=0", "longest_step_s") == step_s, "slow_step_s = 0 changes nothing")
 local page = os.tmpname()
 output("run " .. slow .. " --html " .. page)
 local handle = io.open(page)

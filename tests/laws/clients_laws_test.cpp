@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "serve/contract/client.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
@@ -203,7 +204,9 @@ TEST_CASE("clients that cancel everything at once leave an idle, empty cluster")
         return {};
       }
     } gone;
-    run->simulation->set_client(gone);
+    Bindings changed = run->simulation->core().bindings;
+    changed.client = &gone;
+    run->simulation->set_parts(changed);
     run->simulation->run();
     check_empty(*run);
     CHECK(run->told.completed == 0);
@@ -267,7 +270,9 @@ TEST_CASE("a client that keeps its output gets every token once") {
     client.retries = 50;
     client.longest_s = 3;
     const auto run = world.open();
-    run->simulation->set_client(client);
+    Bindings changed = run->simulation->core().bindings;
+    changed.client = &client;
+    run->simulation->set_parts(changed);
     class Whole : public Observer {
      public:
       std::map<std::int32_t, std::int32_t> whole;  // by origin: what it has when it completes

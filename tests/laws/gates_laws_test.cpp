@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "serve/gates/fair_queue.h"
+#include "serve/parts/gate/fair_queue.h"
 #include "tests/catch.h"
 #include "tests/reference/cases/cluster.h"
 #include "tests/reference/cases/random_questions.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/parts/tiers/trips.h"
 #include "tests/catch.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/tiers/bench.h"
@@ -211,7 +212,7 @@ TEST_CASE("requests, blocks, chunks and bytes are conserved") {
       taken += done.tier_tokens;
     }
     double loaded = 0, stored = 0;
-    const Tiers& tiers = *simulation.tiers();
+    const Tiers& tiers = *tiers_of(&simulation.parts());
     for (std::size_t i = 0; i < tiers.totals().size(); ++i) {
       const StoreTotals& each = tiers.totals()[i];
       given += each.hit_tokens + each.peer_hit_tokens;

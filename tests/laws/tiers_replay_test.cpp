@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "serve/parts/tiers/trips.h"
 #include "tests/catch.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/tiers/bench.h"
@@ -47,7 +48,8 @@ struct Singly : TiersBench {
     }
     policy.stores = [](const Request&, const TierRun&) { return ~0u; };
     for (std::int32_t i = dice.upto(2, 40); i > 0; --i) {
-      std::vector<Segment> prompt = {{static_cast<std::uint64_t>(dice.upto(1, 3)), dice.upto(1, 40)}};
+      std::vector<Segment> prompt = {
+          {static_cast<std::uint64_t>(dice.upto(1, 3)), dice.upto(1, 40)}};
       if (dice.upto(0, 2) > 0)
         prompt.push_back({static_cast<std::uint64_t>(dice.upto(10, 13)), dice.upto(1, 40)});
       if (dice.upto(0, 2) > 0) prompt.push_back({0, dice.upto(1, 20)});
@@ -74,11 +76,12 @@ struct Singly : TiersBench {
       seen.cached.push_back(done.cached_tokens);
       seen.loaded.push_back(done.tier_tokens);
     }
-    if (simulation.tiers() == nullptr) return seen;
+    if (tiers_of(&simulation.parts()) == nullptr) return seen;
     CHECK(left_over(simulation).empty());
     for (std::size_t i = 0; i < cluster.tiers.stores.size(); ++i) {
-      seen.evictions.push_back(simulation.tiers()->evictions(static_cast<std::int32_t>(i)));
-      seen.skipped.push_back(simulation.tiers()->totals()[i].skipped_stores);
+      seen.evictions.push_back(
+          tiers_of(&simulation.parts())->evictions(static_cast<std::int32_t>(i)));
+      seen.skipped.push_back(tiers_of(&simulation.parts())->totals()[i].skipped_stores);
     }
     return seen;
   }

@@ -8,6 +8,9 @@
 #include <memory>
 #include <optional>
 
+#include "serve/contract/admission.h"
+#include "serve/contract/client.h"
+#include "serve/parts/fleet/fleet.h"
 #include "tests/serve/random_cluster.h"
 #include "tests/serve/storm.h"
 
@@ -130,9 +133,10 @@ struct Chaos {
     };
   }
   void scale(Simulation& simulation) {
-    if (simulation.fleet() == nullptr || simulation.fleet()->pools.empty()) return;
-    const auto pools = static_cast<std::int32_t>(simulation.fleet()->pools.size());
-    simulation.want_engines(dice.upto(0, pools - 1), dice.upto(0, simulation.replica_count()));
+    if (simulation.config().pools.empty()) return;
+    const auto pools = static_cast<std::int32_t>(simulation.config().pools.size());
+    fleet_of(simulation)
+        .want_engines(dice.upto(0, pools - 1), dice.upto(0, simulation.replica_count()));
   }
 
   Scenario scenario;

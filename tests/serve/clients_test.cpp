@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "serve/contract/client.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 

@@ -127,9 +127,9 @@ TEST_CASE("the frontend delays requests and tokens, not the replica") {
 namespace {
 
 /// Each end is answered by one more request, until there were enough.
-class Loop : public Workload {
+class ClosedLoop : public Workload {
  public:
-  Loop(int requests, double think_s) : left_(requests), think_s_(think_s) {}
+  ClosedLoop(int requests, double think_s) : left_(requests), think_s_(think_s) {}
   bool next(RequestSpec& out) override {
     if (started_ || left_ == 0) return false;
     started_ = true;
@@ -151,7 +151,7 @@ class Loop : public Workload {
 
 TEST_CASE("a closed loop answers each end, at once or after a pause") {
   Bench bench(10, 64);
-  Loop at_once(3, 0), thinking(2, 0.5);
+  ClosedLoop at_once(3, 0), thinking(2, 0.5);
   simulate(bench.cluster, bench.bindings(at_once));
   CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* w0 u1", "1..2: d1 w0 u2",
                                       "2..3: p1:16+0* w0 u1", "3..4: d1 w0 u2",
@@ -184,7 +184,7 @@ TEST_CASE("what is sent at one instant comes in order: the stream, then follow-u
 
 TEST_CASE("a closed loop survives failures: every client goes on") {
   Bench bench(1, 64, 8);  // 16 tokens never fit into 8
-  Loop loop(5, 0);
+  ClosedLoop loop(5, 0);
   const Totals totals = simulate(bench.cluster, bench.bindings(loop));
   CHECK(totals.arrived == 5);
   CHECK(totals.ended[static_cast<int>(Outcome::exceeds_kv_cache)] == 5);

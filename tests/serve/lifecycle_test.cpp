@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/parts/fleet/fleet.h"
 #include "tests/serve/random_cluster.h"
 
 using namespace rooflua;
@@ -23,14 +24,17 @@ void disturb(Simulation& simulation, Dice& dice, bool fails) {
   const std::int32_t index = dice.upto(0, simulation.replica_count() - 1);
   const std::int32_t what = dice.upto(0, 9);
   if (fails && what < 3) {
-    simulation.fail_replica(index, dice.upto(0, 3) == 0 ? forever : 0.25 * dice.upto(0, 40));
+    fleet_of(simulation)
+        .fail_replica(index, dice.upto(0, 3) == 0 ? forever : 0.25 * dice.upto(0, 40));
   } else if (what < 5) {
-    simulation.slow_replica(
-        index, 0.5 * dice.upto(1, 6),
-        dice.upto(0, 2) == 0 ? never : simulation.now() + picoseconds(dice.upto(1, 9), "t"));
-  } else if (simulation.fleet() != nullptr && !simulation.fleet()->pools.empty()) {
-    const auto pools = static_cast<std::int32_t>(simulation.fleet()->pools.size());
-    simulation.want_engines(dice.upto(0, pools - 1), dice.upto(0, simulation.replica_count()));
+    fleet_of(simulation)
+        .slow_replica(
+            index, 0.5 * dice.upto(1, 6),
+            dice.upto(0, 2) == 0 ? never : simulation.now() + picoseconds(dice.upto(1, 9), "t"));
+  } else if (!simulation.config().pools.empty()) {
+    const auto pools = static_cast<std::int32_t>(simulation.config().pools.size());
+    fleet_of(simulation)
+        .want_engines(dice.upto(0, pools - 1), dice.upto(0, simulation.replica_count()));
   }
 }
 
@@ -199,11 +203,11 @@ TEST_CASE("an autoscaler that wants another number every time loses nothing, and
     Restless restless;
     const std::unique_ptr<Scenario::Run> run = scenario.open();
     if (pools > 0)
-      run->simulation->set_autoscalers(std::vector<AutoscalerPolicy*>(pools, &restless));
+      fleet_of(*run->simulation).set_autoscalers(std::vector<AutoscalerPolicy*>(pools, &restless));
     for (std::int32_t left = dice.upto(5, 60); left > 0; --left) run->simulation->advance();
     const std::unique_ptr<Scenario::Run> copy = scenario.fork(*run);
     if (pools > 0)
-      copy->simulation->set_autoscalers(std::vector<AutoscalerPolicy*>(pools, &restless));
+      fleet_of(*copy->simulation).set_autoscalers(std::vector<AutoscalerPolicy*>(pools, &restless));
     run->simulation->run();
     copy->simulation->run();
     CHECK(copy->told.lines == run->told.lines);
@@ -220,14 +224,14 @@ TEST_CASE("a replica that is three times as slow takes three times as long") {
   Bench bench(100, 100);
   ListedWorkload workload({spec(0, 16, 10)});
   Simulation simulation(bench.cluster, bench.bindings(workload));
-  simulation.slow_replica(0, 3, never);
+  fleet_of(simulation).slow_replica(0, 3, never);
   simulation.run();
   CHECK(simulation.now_s() == 30);
 
   Bench other(100, 100);
   ListedWorkload same({spec(0, 16, 10)});
   Simulation for_a_while(other.cluster, other.bindings(same));
-  for_a_while.slow_replica(0, 3, picoseconds(6, "t"));  // two steps, then eight
+  fleet_of(for_a_while).slow_replica(0, 3, picoseconds(6, "t"));  // two steps, then eight
   for_a_while.run();
   CHECK(for_a_while.now_s() == 14);
 }
@@ -250,7 +254,7 @@ TEST_CASE(
   bindings.router = &router;
   bindings.observers = {&told};
   Simulation simulation(bench.cluster, bindings);
-  simulation.want_engines(0, 3);
+  fleet_of(simulation).want_engines(0, 3);
   simulation.run_until(17.5);  // 5 + 2 x 1 + 2 x 2 + 7 = 18
   CHECK(simulation.lifecycle(1) == Lifecycle::starting);
   simulation.run_until(18);

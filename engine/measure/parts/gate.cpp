@@ -12,7 +12,7 @@ namespace {
 
 using enum Better;
 
-/// What a gate did (serve/gates).
+/// What a gate did (serve/parts/gate).
 struct GateFigures {
   std::int64_t offered = 0, admitted = 0, refused = 0, expired = 0, held = 0;
   double completed_frac = 0;

@@ -4,6 +4,7 @@
 #include "measure/record/summary.h"
 #include "measure/write/table.h"
 #include "serve/loop/simulation.h"
+#include "serve/parts/tiers/trips.h"
 
 namespace rooflua {
 
@@ -85,7 +86,7 @@ class TierCounter final : public CounterOf<TierCounter> {
   std::vector<std::any> figures(const Summary&, const RunSpan&) const override { return {}; }
 
   void complete(Summary& of, const Simulation* run) const override {
-    const Tiers* tiers = run != nullptr ? run->tiers() : nullptr;
+    const Tiers* tiers = run != nullptr ? tiers_of(&run->parts()) : nullptr;
     if (tiers == nullptr) return;
     for (std::size_t i = 0; i < tiers->config().stores.size(); ++i)
       of.add(tiers_part, figures_of(*tiers, i, of));

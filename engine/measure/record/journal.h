@@ -14,7 +14,7 @@
 #include "measure/record/why.h"
 #include "measure/record/why_play.h"
 #include "serve/contract/observer.h"
-#include "serve/loop/group.h"
+#include "serve/core/group.h"
 
 namespace rooflua {
 

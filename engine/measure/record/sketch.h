@@ -13,7 +13,7 @@
 #include "measure/record/quantile.h"
 #include "measure/record/time_bins.h"
 #include "serve/contract/observer.h"
-#include "serve/loop/group.h"
+#include "serve/core/group.h"
 
 namespace rooflua {
 

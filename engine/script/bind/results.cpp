@@ -19,7 +19,7 @@
 #include "script/serving/record.h"
 #include "script/serving/run.h"
 #include "script/vm/context.h"
-#include "serve/loop/ranks.h"
+#include "serve/core/ranks.h"
 
 namespace rooflua::script {
 
@@ -188,7 +188,7 @@ int serve_replica(lua_State* L, Run& run) {
   }
   out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
   out["waiting"] = describe_list(replica, view.waiting_head);
-  for (const std::int32_t slot : Ranks::sent_to(simulation, view.index))
+  for (const std::int32_t slot : Ranks::sent_to(simulation.core(), view.index))
     out["waiting"].push_back(describe_request(replica, slot));
   out["running"] = describe_list(replica, view.running_head);
   return push_json(L, out, false);

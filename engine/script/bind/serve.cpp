@@ -13,7 +13,7 @@
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"
 #include "script/serving/run.h"
-#include "script/surroundings/autoscaler.h"
+#include "script/surroundings/surroundings.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/memory_account.h"
@@ -296,11 +296,9 @@ int serve_set(lua_State* L, Run& run) {
     simulation.set_speculation(static_cast<std::int32_t>(i), *each.speculator, *each.acceptance);
     std::swap(run.speculations[i], each);
   }
-  if (given.tiers.policies.size() > 0) {
-    std::swap(run.tiers, given.tiers);
-    simulation.set_tiers(run.bindings());
-  }
-  replace(run.surroundings, given.surroundings, simulation);
+  if (given.tiers.policies.size() > 0) std::swap(run.tiers, given.tiers);
+  run.surroundings.replace(given.surroundings);
+  simulation.set_parts(run.bindings());
   run.broken = was_broken;
   return 0;
 }

@@ -278,7 +278,8 @@ ServingConfig serving_config(const Json& given) {
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   for (const Fields& each : fields.tables("pools"))
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
-  if (const auto asked = fields.table("parts")) out.summary.parts = asked_parts(*asked);
+  if (const auto asked = fields.table("parts"))
+    out.cluster.asked = out.summary.parts = asked_parts(*asked);
   out.listeners = listener_options(fields);
   out.listeners.pools = out.summary.pools;
   out.closes = fields.boolean("closes").value_or(false);

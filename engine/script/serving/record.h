@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "measure/record/draft_work.h"
 #include "serve/contract/observer.h"
-#include "serve/loop/group.h"
+#include "serve/core/group.h"
 
 namespace rooflua::script {
 

@@ -32,13 +32,13 @@ RunOutput* open_output(Run& run, const std::optional<std::string>& path) {
 }
 
 void write_csv(Run& run, RunOutput& output, const std::string& path, bool adapters) {
-  const bool gated = run.surroundings.admission != nullptr;
+  const bool gated = run.surroundings.has("admission");
   const bool waits =
-      gated || run.surroundings.faults != nullptr || !run.surroundings.autoscalers.empty();
+      gated || run.surroundings.has("faults") || run.surroundings.has("autoscalers");
   auto* csv = run.listen(std::make_unique<RequestsCsv>(
       output.file, path,
       RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty(),
-                         run.surroundings.client != nullptr, gated, waits, adapters}));
+                         run.surroundings.has("client"), gated, waits, adapters}));
   output.listener = csv;
   output.finish = [csv] { csv->finish(); };
 }

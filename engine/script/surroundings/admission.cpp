@@ -1,13 +1,37 @@
-#include "script/surroundings/admission.h"
+// A gate's policy written in Lua, as the engine sees it.
 
+#include <memory>
 #include <string>
 
-#include "base/error.h"
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
+#include "serve/contract/admission.h"
 #include "serve/replica/cluster.h"
 
 namespace rooflua::script {
 
 namespace {
+
+/// scripts/admission.
+class LuaAdmission : public AdmissionPolicy, public Surrounding {
+ public:
+  LuaAdmission(Asking& asking, ServeBorder& border);
+  GateRules rules() const override { return rules_; }
+  Verdict admit(const Request& request, const GateView& view) override;
+  Next next(const Request& request, const GateView& view) override;
+  bool chooses() const override { return static_cast<bool>(choose_); }
+  std::int32_t choose(std::span<const GateFlow> flows, const GateView& view) override;
+  void bind(Bindings& bindings) override { bindings.admission = this; }
+
+ private:
+  /// Calls it, and leaves so many answers on the stack.
+  void call(const LuaReference& function, int answers, const char* method, const GateView& view);
+
+  Asking* asking_;
+  ServeBorder* border_;
+  GateRules rules_;
+  LuaReference admit_, next_, choose_;
+};
 
 /// Fields of the table on top of the stack.
 class Fields {
@@ -77,8 +101,6 @@ GateRules read_rules(lua_State* L) {
   return out;
 }
 
-}  // namespace
-
 LuaAdmission::LuaAdmission(Asking& asking, ServeBorder& border)
     : asking_(&asking), border_(&border) {
   lua_State* L = asking.L;
@@ -121,8 +143,9 @@ std::int32_t LuaAdmission::choose(std::span<const GateFlow>, const GateView& vie
   return place;
 }
 
-std::unique_ptr<LuaAdmission> read_admission(lua_State* L, int index, Asking& asking) {
-  lua_pushvalue(L, index);
+}  // namespace
+
+std::unique_ptr<Surrounding> read_admission(lua_State* L, Asking& asking) {
   return std::make_unique<LuaAdmission>(asking, serve_state(L).border);
 }
 

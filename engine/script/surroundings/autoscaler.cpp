@@ -1,9 +1,15 @@
-#include "script/surroundings/autoscaler.h"
+// An autoscaler written in Lua, as the engine sees it. It is asked rarely, so what it sees crosses
+// on Lua's stack.
 
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include "base/error.h"
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surroundings.h"
 #include "script/vm/stack.h"
+#include "serve/contract/autoscaler.h"
 
 namespace rooflua::script {
 
@@ -74,7 +80,28 @@ int pool_members(lua_State* L) {
   return 1;
 }
 
-}  // namespace
+/// scripts/autoscalers.
+class LuaAutoscaler : public AutoscalerPolicy {
+ public:
+  explicit LuaAutoscaler(Asking& asking);
+  std::int32_t scale(const PoolView& pool) override;
+  std::int32_t drain(const PoolView& pool, std::span<const PoolMember> candidates) override;
+  double interval_s() const override { return interval_s_; }
+  double window_s() const override { return window_s_; }
+
+ private:
+  std::int32_t ask(const LuaReference& function, const PoolView& pool, const char* what);
+
+  Asking* asking_;
+  LuaReference scale_, drain_;
+  double interval_s_ = 0, window_s_ = 0;
+};
+
+/// Those of a run, by pool; null where its size is constant.
+struct LuaAutoscalers : public Surrounding {
+  std::vector<std::unique_ptr<LuaAutoscaler>> all;
+  void bind(Bindings& bindings) override;
+};
 
 LuaAutoscaler::LuaAutoscaler(Asking& asking) : asking_(&asking) {
   lua_State* L = asking.L;
@@ -112,19 +139,28 @@ std::int32_t LuaAutoscaler::drain(const PoolView& pool, std::span<const PoolMemb
   return drain_ ? ask(drain_, pool, "its autoscaler (drain)") - 1 : -1;
 }
 
-std::vector<std::unique_ptr<LuaAutoscaler>> read_autoscalers(lua_State* L, int index,
-                                                             Asking& asking) {
-  std::vector<std::unique_ptr<LuaAutoscaler>> out;
-  const int count = static_cast<int>(lua_objlen(L, index));
+void LuaAutoscalers::bind(Bindings& bindings) {
+  bindings.autoscalers.clear();
+  for (const auto& each : all) bindings.autoscalers.push_back(each.get());
+}
+
+}  // namespace
+
+/// A list: an instance or false for each pool.
+std::unique_ptr<Surrounding> read_autoscalers(lua_State* L, Asking& asking) {
+  auto out = std::make_unique<LuaAutoscalers>();
+  const int list = lua_gettop(L);
+  const int count = static_cast<int>(lua_objlen(L, list));
   for (int i = 1; i <= count; ++i) {
-    lua_rawgeti(L, index, i);
+    lua_rawgeti(L, list, i);
     if (lua_toboolean(L, -1) == 0) {
       lua_pop(L, 1);
-      out.push_back(nullptr);
+      out->all.push_back(nullptr);
     } else {
-      out.push_back(std::make_unique<LuaAutoscaler>(asking));
+      out->all.push_back(std::make_unique<LuaAutoscaler>(asking));
     }
   }
+  lua_pop(L, 1);
   return out;
 }
 

@@ -1,8 +1,33 @@
-#include "script/surroundings/client.h"
+// A client written in Lua, as the engine sees it.
 
-#include "base/error.h"
+#include <memory>
+
+#include "border.h"
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
+#include "serve/contract/client.h"
 
 namespace rooflua::script {
+
+namespace {
+
+/// scripts/clients.
+class LuaClient : public ClientPolicy, public Surrounding {
+ public:
+  LuaClient(Asking& asking, ServeBorder& border);
+  Patience patience(const Request& request, RandomStream& draws) override;
+  std::optional<Again> again(const Request& request, const Ending& ending,
+                             RandomStream& draws) override;
+  void bind(Bindings& bindings) override { bindings.client = this; }
+
+ private:
+  void show(const Request& request, const RandomStream& draws);
+
+  Asking* asking_;
+  ServeBorder* border_;
+  LuaReference patience_, again_, memory_;
+  rooflua_draws* draws_ = nullptr;  // what memory_ holds: the policy draws from it
+};
 
 LuaClient::LuaClient(Asking& asking, ServeBorder& border) : asking_(&asking), border_(&border) {
   lua_State* L = asking.L;
@@ -62,9 +87,9 @@ std::optional<Again> LuaClient::again(const Request& request, const Ending& endi
   return out;
 }
 
-std::unique_ptr<LuaClient> read_client(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+}  // namespace
+
+std::unique_ptr<Surrounding> read_client(lua_State* L, Asking& asking) {
   return std::make_unique<LuaClient>(asking, serve_state(L).border);
 }
 

@@ -1,9 +1,29 @@
-#include "script/surroundings/decider.h"
+// A decider written in Lua, as the engine sees it.
+
+#include <memory>
 
 #include "base/error.h"
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
+#include "serve/contract/policy.h"
 #include "serve/replica/cluster.h"
 
 namespace rooflua::script {
+
+namespace {
+
+/// scripts/deciders.
+class LuaDecider : public Decider, public Surrounding {
+ public:
+  LuaDecider(Asking& asking, ServeBorder& border);
+  bool split(const Request& request, const PairView& view) override;
+  void bind(Bindings& bindings) override { bindings.decider = this; }
+
+ private:
+  Asking* asking_;
+  ServeBorder* border_;
+  LuaReference split_;
+};
 
 LuaDecider::LuaDecider(Asking& asking, ServeBorder& border) : asking_(&asking), border_(&border) {
   lua_State* L = asking.L;
@@ -24,9 +44,9 @@ bool LuaDecider::split(const Request&, const PairView& view) {
   return split;
 }
 
-std::unique_ptr<LuaDecider> read_decider(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+}  // namespace
+
+std::unique_ptr<Surrounding> read_decider(lua_State* L, Asking& asking) {
   return std::make_unique<LuaDecider>(asking, serve_state(L).border);
 }
 

@@ -1,8 +1,26 @@
-#include "script/surroundings/experts.h"
+// Experts that move, written in Lua, as the engine sees them.
 
-#include "base/error.h"
+#include <memory>
+
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
+#include "serve/contract/experts.h"
 
 namespace rooflua::script {
+
+namespace {
+
+/// rooflua.machine.experts.running, which asks scripts/balancers.
+class LuaExperts : public ExpertPolicy, public Surrounding {
+ public:
+  explicit LuaExperts(Asking& asking);
+  ExpertPeriod next(std::int32_t engine, double now_s, std::int64_t steps, double tokens) override;
+  void bind(Bindings& bindings) override { bindings.experts = this; }
+
+ private:
+  Asking* asking_;
+  LuaReference next_;
+};
 
 LuaExperts::LuaExperts(Asking& asking) : asking_(&asking) {
   lua_State* L = asking.L;
@@ -30,9 +48,9 @@ ExpertPeriod LuaExperts::next(std::int32_t engine, double now_s, std::int64_t st
   return period;
 }
 
-std::unique_ptr<LuaExperts> read_experts(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+}  // namespace
+
+std::unique_ptr<Surrounding> read_experts(lua_State*, Asking& asking) {
   return std::make_unique<LuaExperts>(asking);
 }
 

@@ -1,13 +1,35 @@
-#include "script/surroundings/faults.h"
+// Faults written in Lua, as the engine sees them.
 
 #include <limits>
+#include <memory>
 #include <string_view>
 
 #include "base/error.h"
+#include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
+#include "serve/contract/fault.h"
 
 namespace rooflua::script {
 
 namespace {
+
+/// scripts/faults.
+class LuaFaults : public FaultPolicy, public Surrounding {
+ public:
+  explicit LuaFaults(Asking& asking);
+  std::optional<Fault> next(double now_s, std::int32_t replicas) override;
+  double detect_s() const override { return detect_s_; }
+  double connect_s() const override { return connect_s_; }
+  double timeout_s() const override { return timeout_s_; }
+  bool ends_requests() const override { return ends_requests_; }
+  void bind(Bindings& bindings) override { bindings.faults = this; }
+
+ private:
+  Asking* asking_;
+  LuaReference next_;
+  double detect_s_ = 0, connect_s_ = 0, timeout_s_ = 0;
+  bool ends_requests_ = false;
+};
 
 /// A field of the value on top of the stack.
 double number_field(lua_State* L, const char* name, double otherwise) {
@@ -16,8 +38,6 @@ double number_field(lua_State* L, const char* name, double otherwise) {
   lua_pop(L, 1);
   return value;
 }
-
-}  // namespace
 
 LuaFaults::LuaFaults(Asking& asking) : asking_(&asking) {
   lua_State* L = asking.L;
@@ -53,9 +73,9 @@ std::optional<Fault> LuaFaults::next(double now_s, std::int32_t replicas) {
   return out;
 }
 
-std::unique_ptr<LuaFaults> read_faults(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+}  // namespace
+
+std::unique_ptr<Surrounding> read_faults(lua_State*, Asking& asking) {
   return std::make_unique<LuaFaults>(asking);
 }
 

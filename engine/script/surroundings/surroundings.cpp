@@ -1,76 +1,65 @@
 #include "script/surroundings/surroundings.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "script/vm/stack.h"
-#include "serve/loop/simulation.h"
 
 namespace rooflua::script {
 
+using Read = std::unique_ptr<Surrounding>(lua_State* L, Asking& asking);
+// Each is in the file of its name. The instance on top of the stack is taken.
+Read read_decider;
+Read read_admission;
+Read read_client;
+Read read_faults;
+Read read_experts;
+Read read_autoscalers;
+
 namespace {
 
-/// Calls `read` with the field of the table at `index` on top of the stack, where it has it.
-template <class Read>
-void with_policy(lua_State* L, int index, const char* name, Read read) {
-  lua_getfield(L, index, name);
-  if (!lua_isnil(L, -1)) read(lua_gettop(L));
-  lua_settop(L, index);
+struct Row {
+  std::string_view kind;
+  Read* read;
+};
+
+constexpr Row rows[] = {
+    {"decider", read_decider},      // of split prompts
+    {"admission", read_admission},  // of the gate
+    {"client", read_client},
+    {"faults", read_faults},
+    {"experts", read_experts},
+    {"autoscalers", read_autoscalers},
+};
+
+void check_known(const std::string& kind) {
+  const auto is_it = [&](const Row& row) { return row.kind == kind; };
+  if (std::none_of(std::begin(rows), std::end(rows), is_it))
+    throw Error("serve", "this program has no part that asks policies of the kind '" + kind + "'");
 }
 
 }  // namespace
 
 void Surroundings::bind(Bindings& bindings) const {
-  bindings.decider = decider.get();
-  bindings.admission = admission.get();
-  bindings.client = client.get();
-  bindings.faults = faults.get();
-  bindings.experts = experts.get();
-  for (const auto& each : autoscalers) bindings.autoscalers.push_back(each.get());
+  for (const auto& [kind, policy] : own_) policy->bind(bindings);
+}
+
+void Surroundings::replace(Surroundings& given) {
+  for (auto& [kind, policy] : given.own_) own_[kind].swap(policy);
 }
 
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
   Surroundings out;
   if (lua_isnil(L, index)) return out;
   ROOFLUA_ASSERT(lua_gettop(L) == index);
-  with_policy(L, index, "decider", [&](int at) { out.decider = read_decider(L, at, asking); });
-  with_policy(L, index, "admission",
-              [&](int at) { out.admission = read_admission(L, at, asking); });
-  with_policy(L, index, "client", [&](int at) { out.client = read_client(L, at, asking); });
-  with_policy(L, index, "faults", [&](int at) { out.faults = read_faults(L, at, asking); });
-  with_policy(L, index, "experts", [&](int at) { out.experts = read_experts(L, at, asking); });
-  with_policy(L, index, "autoscalers",
-              [&](int at) { out.autoscalers = read_autoscalers(L, at, asking); });
+  for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) check_known(lua_tostring(L, -2));
+  for (const Row& row : rows) {
+    lua_getfield(L, index, row.kind.data());
+    if (!lua_isnil(L, -1)) out.own_[std::string(row.kind)] = row.read(L, asking);
+    lua_settop(L, index);
+  }
   return out;
-}
-
-void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
-  if (given.decider != nullptr) {
-    simulation.set_decider(*given.decider);
-    own.decider.swap(given.decider);
-  }
-  if (given.admission != nullptr) {
-    simulation.set_admission(*given.admission);
-    own.admission.swap(given.admission);
-  }
-  if (given.client != nullptr) {
-    simulation.set_client(*given.client);
-    own.client.swap(given.client);
-  }
-  if (given.faults != nullptr) {
-    simulation.set_faults(*given.faults);
-    own.faults.swap(given.faults);
-  }
-  if (given.experts != nullptr) {
-    simulation.set_experts(*given.experts);
-    own.experts.swap(given.experts);
-  }
-  if (!given.autoscalers.empty()) {
-    std::vector<AutoscalerPolicy*> all;
-    for (const auto& each : given.autoscalers) all.push_back(each.get());
-    simulation.set_autoscalers(all);
-    own.autoscalers.swap(given.autoscalers);
-  }
 }
 
 }  // namespace rooflua::script

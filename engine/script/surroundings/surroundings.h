@@ -1,40 +1,37 @@
 #pragma once
 // The policies around the engines of a simulation that are written in Lua, one of a kind.
 
+#include <map>
 #include <memory>
-#include <vector>
+#include <string>
+#include <string_view>
 
-#include "script/surroundings/admission.h"
-#include "script/surroundings/autoscaler.h"
-#include "script/surroundings/client.h"
-#include "script/surroundings/decider.h"
-#include "script/surroundings/experts.h"
-#include "script/surroundings/faults.h"
-#include "serve/contract/bindings.h"
+#include "script/serving/asking.h"
+#include "script/surroundings/surrounding.h"
 
-namespace rooflua {
-class Simulation;
-}
+struct lua_State;
 
 namespace rooflua::script {
 
-struct Surroundings {
-  std::unique_ptr<LuaDecider> decider;
-  std::unique_ptr<LuaAdmission> admission;
-  std::unique_ptr<LuaClient> client;
-  std::unique_ptr<LuaFaults> faults;
-  std::unique_ptr<LuaExperts> experts;
-  std::vector<std::unique_ptr<LuaAutoscaler>> autoscalers;  // by pool
-
+class Surroundings {
+ public:
+  /// Whether there is one of that kind: "decider", "admission", ...
+  bool has(std::string_view kind) const { return own_.count(kind) > 0; }
   /// Sets those that are there.
   void bind(Bindings& bindings) const;
+  /// Puts those of `given`, which gets the ones before, in the place of others.
+  void replace(Surroundings& given);
+
+ private:
+  friend Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
+  std::map<std::string, std::unique_ptr<Surrounding>, std::less<>> own_;
 };
 
-/// From the table at `index`, by key: {decider, admission, client, faults, experts, autoscalers}.
-/// nil: there are none.
+/// From the table at `index`, by kind. nil: there are none.
+/// @throws Error if this program has no such kind
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
-/// Puts those of `given` in the place of those before, in the simulation too.
-void replace(Surroundings& own, Surroundings& given, Simulation& simulation);
+/// Natives by which a script asks for a pool's history while its autoscaler is called.
+void bind_pools(lua_State* L);
 
 }  // namespace rooflua::script

@@ -37,6 +37,18 @@ struct Bindings {
   std::vector<AutoscalerPolicy*> autoscalers = {};  // by pool, null where its size is constant
   FaultPolicy* faults = nullptr;                    // null: nothing fails
   ExpertPolicy* experts = nullptr;                  // null: no expert moves
+
+  /// Policies of parts of a run (core/part.h) as `others` has them.
+  void take_parts(const Bindings& others) {
+    tiers = others.tiers;
+    evictions = others.evictions;
+    decider = others.decider;
+    admission = others.admission;
+    client = others.client;
+    autoscalers = others.autoscalers;
+    faults = others.faults;
+    experts = others.experts;
+  }
 };
 
 }  // namespace rooflua

@@ -26,11 +26,4 @@ class ExpertPolicy {
                             double tokens) = 0;
 };
 
-/// Where an engine is in its period.
-struct ExpertSteps {
-  ExpertPeriod period;
-  std::int32_t left = 0;               // steps of the period to come
-  std::int64_t steps = 0, tokens = 0;  // since the policy was asked
-};
-
 }  // namespace rooflua

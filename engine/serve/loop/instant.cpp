@@ -5,17 +5,17 @@
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
-//      or end now change what the others get (links/flows.h). Then leases that end now. Then what
-//      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
-//      clients lose their patience, by id of the request: it is aborted (trying.cpp), and
-//      deadlines pass of requests that a gate holds, or that wait at a replica, by id (gating.cpp).
-//      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
-//      by engine, then faults (lifecycle.cpp)
-//   3. requests that waited for a replica, if one is ready now, in the order they came; requests
-//      that leave the frontend now, in order of sending; then requests that are sent now: those of
-//      the workload's stream, then follow-ups and requests that clients send again, in the order
-//      they were given. Each passes a gate, is held or refused; then requests that the gate lets
-//      go. Then autoscalers that are due are asked (scaling.cpp)
+//      or end now change what the others get (links/flows.h).
+//      Moment::due: parts of starts, graces, repairs and slow times that are over now, by engine,
+//      then faults; leases that end now.
+//      What the workload has to do now: cancels, and requests that wait for others (serve/plays).
+//      Then requests end that are due to, by id: they are aborted (request.cpp).
+//      Moment::late: deadlines pass of requests that a part holds, or that wait at a replica, by
+//      id; requests that waited for a replica go, if one is ready now, in the order they came
+//   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
+//      those of the workload's stream, then follow-ups and requests that are sent again, in the
+//      order they were given. Parts may take each on its way to the router (OnRequest::takes).
+//      Moment::sent: requests go that a part lets go; autoscalers that are due are asked
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -35,19 +35,21 @@
 //      (lanes/reception.h).
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
-//      Then engines that drain and have nothing left are absent
+//      Moment::over: engines that drain and have nothing left are absent
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
-// Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
+// Between two instants, requests may be aborted (request.cpp): what comes free then may be planned
 // for at the same time of the clock.
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
-// (plain_step.cpp); its price may have been asked for ahead (replica/priced_run.h).
+// (step_plainly()); its price may have been asked for ahead (replica/priced_run.h).
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
-#include "serve/loop/life.h"
+#include "serve/core/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -58,23 +60,37 @@ bool wanted(const std::atomic<int>* stop) {
   return stop != nullptr && *stop != 0;
 }
 
+/// The waiting and seated requests that `picks` holds for fail, in order of arrival.
+template <class Picks>
+void starve_where(Core& core, Loop& loop, Picks picks) {
+  std::vector<std::pair<std::int32_t, std::int32_t>> starved;  // id, slot
+  for (std::int32_t slot = 0; slot < core.requests.slots(); ++slot) {
+    const Phase phase = core.requests[slot].phase;
+    if (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) continue;
+    if (picks(core.requests[slot])) starved.emplace_back(core.requests[slot].id, slot);
+  }
+  std::sort(starved.begin(), starved.end());
+  for (const auto& [id, slot] : starved) {
+    core.at(core.requests[slot].replica).evict(slot);
+    core.signals.changed(core.requests[slot].replica);
+    loop.finish(slot, Outcome::starved);
+  }
+}
+
 }  // namespace
 
 std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   const Picoseconds time = next_instant();
   if (time == never) return starve() ? 1 : 0;
-  signals_.pass_time(time, replicas_);
-  if (gate_) gate_->pass_time(time, replicas_);
-  if (fleet_ && fleet_->sample_at <= time) Life(*this).sample_until(time);
-  now_ = time;
-  if (gate_ && gate_->held() > 0) return pass_instant_with_held(), 1;
+  core_.signals.pass_time(time, core_.replicas);
+  core_.now = time;
+  for (OnTime* part : parts_.on_time) part->pass(Moment::before);
   if (const std::int32_t replica = step_plainly(); replica >= 0)
     return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
   land_steps();
   deliver();
   plan_steps();
-  if (gate_) gate_->end_instant(true, now_);
-  if (fleet_ && !fleet_->drains.empty()) Life(*this).settle_drains();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::over);
   return 1;
 }
 
@@ -89,7 +105,7 @@ bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
 
 bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
   const Picoseconds end = picoseconds(time_s, "run_until");
-  if (fleet_) fleet_->until = end;
+  core_.until = end;
   while (next_instant() <= end) {
     if (wanted(stop)) return true;
     if (instants == 0) return false;
@@ -98,141 +114,245 @@ bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int
     instants -= passed;
   }
   if (wanted(stop)) return true;
-  if (next_instant() == never) return requests_.alive() == 0 || run(stop, instants);
-  now_ = std::max(now_, end);
+  if (next_instant() == never) return core_.requests.alive() == 0 || run(stop, instants);
+  core_.now = std::max(core_.now, end);
   return true;
 }
 
 bool Simulation::step() {
-  const std::int64_t before = totals_.steps;
-  while (totals_.steps == before) {
+  const std::int64_t before = core_.totals.steps;
+  while (core_.totals.steps == before) {
     if (!advance()) return false;
   }
   return true;
 }
 
 Picoseconds Simulation::next_instant() {
-  while (!alarms_.empty() && !alarm_holds(alarms_.front())) take_alarm();
-  Picoseconds time = alarms_.empty() ? never : alarms_.front().time;
-  if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
-  if (!sent_now_.empty()) time = now_;
-  if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
-  if (!leases_.empty()) time = std::min(time, next_lease());
-  if (gate_) time = std::min(time, gate_due());
-  time = std::min(time, workload_due_);
-  return fleet_ ? std::min(time, next_life(time)) : time;
+  while (!core_.alarms.empty() && !core_.alarm_holds(core_.alarms.front())) core_.take_alarm();
+  Picoseconds time = core_.alarms.empty() ? never : core_.alarms.front().time;
+  if (!core_.deliveries.empty()) time = std::min(time, core_.deliveries.front().time);
+  if (!core_.sent_now.empty()) time = core_.now;
+  if (arrivals_.next_open >= 0) time = std::min(time, core_.progress(arrivals_.next_open).arrival);
+  time = std::min(time, core_.workload_due);
+  return parts_.next <= time ? parts_.due(time) : time;
+}
+
+bool Simulation::is_alone(const OnTime& part) {
+  const Picoseconds now = core_.now;
+  for (OnTime* other : parts_.on_time)
+    if (other != &part && other->due(0) <= now) return false;
+  if (!core_.alarms.empty() && core_.alarms.front().time <= now) return false;
+  if (!core_.sent_now.empty() || core_.workload_due <= now) return false;
+  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival <= now) return false;
+  return core_.deliveries.empty() || core_.deliveries.front().time > now;
 }
 
 void Simulation::land_steps() {
-  while (!alarms_.empty() && alarms_.front().time == now_) {
-    const Alarm due = take_alarm();
-    if (!alarm_holds(due)) continue;
-    touch(due.replica);
-    Replica& replica = at(due.replica);
+  while (!core_.alarms.empty() && core_.alarms.front().time == core_.now) {
+    const Alarm due = core_.take_alarm();
+    if (!core_.alarm_holds(due)) continue;
+    core_.touch(due.replica);
+    Replica& replica = core_.at(due.replica);
     if (!replica.pipeline().executing()) continue;
     const bool hands_over = replica.config().role == Role::prefill;
-    const StepDone done = replica.land(now_, hands_over, gaps_, ending_);
-    ++totals_.steps;
-    if (!hands_over) totals_.output_tokens += done.tokens_landed();
-    if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
-    for (Observer* observer : bindings_.observers) observer->on_step(done);
-    if (tiers_) store_computed(done);
-    if (knowledge_ && knowledge_->counts()) {
-      for (const PrefillWork& work : done.prefills)
-        if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
+    const StepDone done = replica.land(core_.now, hands_over, scratch_.gaps, scratch_.ending);
+    ++core_.totals.steps;
+    if (!hands_over) core_.totals.output_tokens += done.tokens_landed();
+    if (done.tokens_landed() > 0)
+      core_.fruitless_preemptions[static_cast<std::size_t>(due.replica)] = 0;
+    core_.tell(&Observer::on_step, done);
+    if (routing_.counts()) routing_.landed(done);
+    for (OnStep* part : parts_.on_step) part->landed(done);
+    if (arrivals_.watches_first_tokens) tell_first_tokens(done.prefills);
+    for (const std::int32_t slot : scratch_.ending) {
+      const auto goes_on = [&](OnStep* part) { return part->completed(slot, due.replica); };
+      if (std::none_of(parts_.on_step.begin(), parts_.on_step.end(), goes_on))
+        finish(slot, Outcome::completed);
     }
-    if (hands_over && config_.disaggregation.push == Push::chunks) push_computed(done.prefills);
-    if (watches_first_tokens_) tell_first_tokens(done.prefills);
-    for (const std::int32_t slot : ending_) {
-      if (tiers_ && !hands_over) store_answer(slot, 1);
-      hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
-    }
-    if (!left_.empty()) free_left_seats(due.replica);
-    if (signals_.reads_reports())
-      signals_.step_ended(done, replica.kv().used_blocks(), replica.view().seats);
+    if (!core_.left.empty()) free_left_seats(due.replica);
+    if (core_.signals.reads_reports())
+      core_.signals.step_ended(done, replica.kv().used_blocks(), replica.view().seats);
     // With stages the next plan is made before a client can answer.
     if (!replica.has_stages()) continue;
-    fill_stages(group_with(due.replica));
-    signals_.changed(due.replica);
+    fill_stages(core_.group_with(due.replica));
+    core_.signals.changed(due.replica);
   }
 }
 
 void Simulation::deliver() {
   const auto due = [&](Delivery::Kind last) {
-    return !deliveries_.empty() && deliveries_.front().time == now_ &&
-           deliveries_.front().kind <= last;
+    return !core_.deliveries.empty() && core_.deliveries.front().time == core_.now &&
+           core_.deliveries.front().kind <= last;
   };
   while (due(Delivery::Kind::transfer)) {
-    const Delivery delivery = deliveries_.pop();
-    delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
+    const Delivery delivery = core_.deliveries.pop();
+    if (delivery.kind == Delivery::Kind::flows) {
+      pass_flows();
+      continue;
+    }
+    for (OnFlow* part : parts_.on_flow) part->delivered(delivery.slot);
   }
-  if (fleet_ && fleet_->next() <= now_) Life(*this).pass();
-  if (!leases_.empty()) end_leases();
-  if (workload_due_ <= now_) ask_workload();
-  if (gate_) end_late();
-  if (fleet_ && !fleet_->door.empty()) Life(*this).open_door();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::due);
+  if (core_.workload_due <= core_.now) ask_workload();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::late);
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
-    const Delivery delivery = deliveries_.pop();
+    const Delivery delivery = core_.deliveries.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
   }
-  while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {
-    const std::int32_t slot = next_open_;
+  while (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival == core_.now) {
+    const std::int32_t slot = arrivals_.next_open;
     read_ahead();
     send(slot);
   }
   while (due(Delivery::Kind::sent)) {  // or flows that began just now and move at once
-    const Delivery next = deliveries_.pop();
+    const Delivery next = core_.deliveries.pop();
     next.kind == Delivery::Kind::flows ? pass_flows() : send(next.slot);
   }
   send_follow_ups();
-  if (gate_) let_go();
-  if (fleet_ && fleet_->scale_due <= now_) Life(*this).ask_autoscalers();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::sent);
 }
 
 void Simulation::send_follow_ups() {
-  for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
-  sent_now_.clear();
+  for (std::size_t i = 0; i < core_.sent_now.size(); ++i)
+    send(core_.sent_now[i]);  // which may add to it
+  core_.sent_now.clear();
 }
 
 void Simulation::plan_steps() {
-  if (touched_.size() > 1) std::sort(touched_.begin(), touched_.end());
-  for (std::size_t i = 0; i < touched_.size(); ++i) {
-    const auto index = static_cast<std::size_t>(touched_[i]);
-    is_touched_[index] = 0;
-    fill_pipeline(groups_[index]);
-    for (const std::int32_t member : groups_[index].members) signals_.changed(member);
+  if (core_.touched.size() > 1) std::sort(core_.touched.begin(), core_.touched.end());
+  for (std::size_t i = 0; i < core_.touched.size(); ++i) {
+    const auto index = static_cast<std::size_t>(core_.touched[i]);
+    core_.is_touched[index] = 0;
+    fill_pipeline(core_.groups[index]);
+    for (const std::int32_t member : core_.groups[index].members) core_.signals.changed(member);
   }
-  touched_.clear();
+  core_.touched.clear();
 }
 
 void Simulation::tell_preemptions(Replica& replica) {
   const auto preempted = replica.plan().preempted();
   const auto count = static_cast<std::int64_t>(preempted.size());
-  totals_.preemptions += count;
-  fruitless_preemptions_[static_cast<std::size_t>(replica.view().index)] += count;
-  for (Observer* observer : bindings_.observers) {
-    for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
+  core_.totals.preemptions += count;
+  core_.fruitless_preemptions[static_cast<std::size_t>(replica.view().index)] += count;
+  for (Observer* observer : core_.bindings.observers) {
+    for (const std::int32_t slot : preempted) observer->on_preempt(core_.requests[slot], core_.now);
   }
-  if (split_) {
-    for (const std::int32_t slot : preempted) cancel_reserved(slot);
-  }
-  if (!tiers_) return;
-  for (const std::int32_t slot : preempted) store_answer(slot, 2);
+  for (OnStep* part : parts_.on_step)
+    for (const std::int32_t slot : preempted) part->preempted(slot);
 }
 
-bool Simulation::alarm_holds(const Alarm& alarm) const {
-  const Replica& replica = replicas_[static_cast<std::size_t>(alarm.replica)];
-  const Pipeline& pipeline = replica.pipeline();
-  return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
+// --- the short way of a step that decodes the same requests as the one before it, of a replica
+// that steps alone: what land_steps() and fill_pipeline() do, without what cannot matter. Observers
+// are told of each such step as of any other.
+
+void Simulation::look_at_observers() {
+  unread_prices_ = true;
+  for (const Observer* observer : core_.bindings.observers)
+    unread_prices_ = unread_prices_ && !observer->reads_prices();
 }
 
-void Simulation::touch(std::int32_t index) {
-  signals_.changed(index);
-  const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
-  char& mark = is_touched_[static_cast<std::size_t>(group)];
-  if (mark != 0) return;
-  mark = 1;
-  touched_.push_back(group);
+/// The whole instant, if one plain step that ends is all that happens now.
+/// @returns whose step; -1: nothing was done
+std::int32_t Simulation::step_plainly() {
+  if (!unread_prices_ || core_.alarms.empty() || core_.alarms.front().time != core_.now ||
+      core_.alarms.is_tied(core_.now))
+    return -1;
+  if (!core_.deliveries.empty() && core_.deliveries.front().time == core_.now) return -1;
+  if (!core_.sent_now.empty()) return -1;
+  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival == core_.now)
+    return -1;
+  if (core_.workload_due <= core_.now || parts_.next <= core_.now) return -1;
+  for (const OnTime* part : parts_.on_time)
+    if (part->next_tick() <= core_.now) return -1;
+  const std::int32_t index = core_.alarms.front().replica;
+  Replica& replica = core_.at(index);
+  if (!replica.repeats(core_.now)) return -1;
+  for (const OnStep* part : parts_.on_step)
+    if (part->same_for(index) == 0) return -1;
+  const StepPrice* price = replica.price_of_repeat(core_.runs[static_cast<std::size_t>(index)]);
+  if (price == nullptr) return -1;
+  core_.take_alarm();
+  core_.signals.changed(index);
+  const StepDone done = replica.land_plain(core_.now);
+  ++core_.totals.steps;
+  ++core_.totals.plain_steps;
+  core_.totals.output_tokens += done.tokens_landed();
+  core_.fruitless_preemptions[static_cast<std::size_t>(index)] = 0;
+  idle_asks_ = 0;
+  core_.tell(&Observer::on_step, done);
+  if (core_.signals.reads_reports()) core_.signals.step_ended(done, done.left_blocks, done.running);
+  const bool behind = replica.pipeline().planned() > 0;  // with a depth of 2
+  if (!behind) replica.repeat(*price, core_.now);
+  const Picoseconds end = after(core_.now, replica.pipeline().front().price.time_s, "step model");
+  replica.start_front(core_.now, end);
+  if (behind) replica.repeat(*price, core_.now);
+  for (OnStep* part : parts_.on_step) part->took(index, 1, replica.view().decodes);
+  core_.alarms.push({end, index});
+  return index;
+}
+
+/// Several plain steps of one replica at once, while nothing else happens: no other replica's step
+/// ends, nothing arrives, and their prices are known ahead. Each of them is planned and ends when
+/// it would alone.
+/// After a plain step of that replica: those that end in front of everything else. @returns how
+/// many
+std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
+  const Alarm alarm = core_.alarms.front();
+  if (alarm.replica != index) return 0;
+  if (routing_.hears()) return 0;  // caches report at the time of each step
+  Picoseconds before = std::min(core_.signals.next_tick(), until == never ? never : until + 1);
+  before = std::min(before, parts_.next);
+  for (const OnTime* part : parts_.on_time) before = std::min(before, part->next_tick());
+  if (const Alarm* other = core_.alarms.ahead(1)) before = std::min(before, other->time);
+  if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
+  if (arrivals_.next_open >= 0)
+    before = std::min(before, core_.progress(arrivals_.next_open).arrival);
+  before = std::min(before, core_.workload_due);
+  if (alarm.time >= before) return 0;
+  Replica& replica = core_.at(index);
+  PricedRun& run = core_.runs[static_cast<std::size_t>(index)];
+  for (const OnStep* part : parts_.on_step) most = std::min(most, part->same_for(index));
+  const auto limit = static_cast<std::size_t>(most);
+  const std::size_t ended = replica.repeat_until(before, limit, run, scratch_.repeats);
+  if (ended == 0) return 0;
+  const std::span<const RepeatedStep> steps(scratch_.repeats);
+  const StepsDone done{replica.first_repeat(steps.front()), steps.first(ended)};
+  core_.tell(&Observer::on_steps, done);
+  if (core_.signals.reads_reports())
+    core_.signals.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
+  const auto count = static_cast<std::int64_t>(ended);
+  for (OnStep* part : parts_.on_step) part->took(index, count, replica.view().decodes);
+  core_.totals.steps += count;
+  core_.totals.plain_steps += count;
+  core_.totals.output_tokens += count * done.first.tokens_landed();
+  replica.settle_repeats(steps, ended, run);
+  core_.now = steps[ended - 1].end;
+  core_.alarms.pop();
+  core_.alarms.push({replica.pipeline().front().end, index});
+  return count;
+}
+
+// --- requests that no scheduler will ever run to their end
+
+/// Requests preempt each other for ever: those that have a seat on this replica, or lost one, fail.
+/// Those that never had one may still run.
+void Simulation::starve_contenders(const Replica& replica) {
+  const std::int32_t index = replica.view().index;
+  core_.fruitless_preemptions[static_cast<std::size_t>(index)] = 0;
+  starve_where(core_, *this, [&](const Request& request) {
+    return request.replica == index && (request.phase != Phase::waiting || request.preemptions > 0);
+  });
+}
+
+/// No event can happen any more: all requests that are left fail. True if there were any.
+bool Simulation::starve() {
+  const std::int64_t before = core_.requests.alive();
+  for (Replica& replica : core_.replicas) end_failing(replica);
+  for (RankGroup& group : core_.groups) Ranks(core_, *this).let_all_in(group);
+  for (OnTime* part : parts_.on_time) part->pass(Moment::stuck);
+  starve_where(core_, *this, [](const Request&) { return true; });
+  for (OnTime* part : parts_.on_time) part->pass(Moment::failed);
+  return core_.requests.alive() < before || !core_.deliveries.empty() || !core_.sent_now.empty();
 }
 
 }  // namespace rooflua

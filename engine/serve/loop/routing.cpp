@@ -4,22 +4,23 @@
 #include <set>
 
 #include "base/error.h"
-#include "serve/loop/ranks.h"
-#include "serve/loop/simulation.h"
+#include "serve/core/ranks.h"
+#include "serve/loop/routing.h"
 
 namespace rooflua {
 
 // --- bindings
 
-void Simulation::bind_router() {
-  if (bindings_.router == nullptr) {
-    if (built_[0] > 1 || built_[1] > 1)
+void Routing::bind() {
+  if (core_.bindings.router == nullptr) {
+    if (core_.built[0] > 1 || core_.built[1] > 1)
       throw Error("router", "there is none; several replicas need one");
     return;
   }
-  signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
-  signals_.set_landing(bindings_.router->reads_landing_prompts());
-  signals_.set_reports(bindings_.router->reads_reports());
+  core_.signals.set_staleness(
+      picoseconds(core_.bindings.router->staleness_s(), "router: staleness_s"));
+  core_.signals.set_landing(core_.bindings.router->reads_landing_prompts());
+  core_.signals.set_reports(core_.bindings.router->reads_reports());
   bind_knowledge();
 }
 
@@ -37,101 +38,87 @@ bool are_exact(const RouterIndex& rules, std::size_t replicas) {
 }  // namespace
 
 /// A router that wants to know the same as the one before goes on from what that one knew.
-void Simulation::bind_knowledge() {
-  RouterIndex wanted = bindings_.router->index();
-  wanted.seed = static_cast<std::uint64_t>(config_.replicas.front().seed);
-  if (are_exact(wanted, replicas_.size())) wanted.kind = RouterIndex::Kind::fresh;
+void Routing::bind_knowledge() {
+  RouterIndex wanted = core_.bindings.router->index();
+  wanted.seed = static_cast<std::uint64_t>(core_.config.replicas.front().seed);
+  if (are_exact(wanted, core_.replicas.size())) wanted.kind = RouterIndex::Kind::fresh;
   if (wanted.kind == RouterIndex::Kind::fresh && !wanted.in_flight) {
     knowledge_.reset();
   } else if (!knowledge_ || !(knowledge_->rules() == wanted)) {
     std::vector<std::int32_t> sizes;
-    for (const ReplicaConfig& each : config_.replicas) sizes.push_back(each.block_size);
+    for (const ReplicaConfig& each : core_.config.replicas) sizes.push_back(each.block_size);
     knowledge_.emplace(wanted, std::move(sizes));
   }
   const bool hears = knowledge_ && knowledge_->hears();
-  if (hears) knowledge_->events().read(&now_);
+  if (hears) knowledge_->events().read(&core_.now);
   holders_.tell(hears ? &knowledge_->events() : nullptr);
 }
 
 /// The caches of several replicas report which prompts they begin.
-void Simulation::bind_holders() {
+void Routing::bind_holders() {
   of_each_block_size_.clear();
   holders_.publish(nullptr);
-  if (replicas_.size() < 2) return at(0).tell(nullptr);
+  if (core_.replicas.size() < 2) return core_.at(0).tell(nullptr);
   std::set<std::int32_t> known;
-  for (std::int32_t i = 0; i < replica_count(); ++i) {
-    at(i).tell(&holders_);
-    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
+  for (std::int32_t i = 0; i < core_.replica_count(); ++i) {
+    core_.at(i).tell(&holders_);
+    if (known.insert(core_.at(i).config().block_size).second) of_each_block_size_.push_back(i);
   }
 }
 
 /// A cache reports nothing until it is asked to.
-void Simulation::publish_kv(KvEvents& events) {
-  events.read(&now_);
+void Routing::publish(KvEvents& events) {
+  events.read(&core_.now);
   holders_.publish(&events);
-  if (replicas_.size() == 1) at(0).tell(&holders_);
-}
-
-void Simulation::set_router(Router& router) {
-  bindings_.router = &router;
-  bind_router();
+  if (core_.replicas.size() == 1) core_.at(0).tell(&holders_);
 }
 
 // --- what a router sees
 
-std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
+std::int32_t Routing::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
   if (knowledge_ && knowledge_->hears()) return knowledge_->told_tokens(index);
-  return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
+  return core_.replicas[static_cast<std::size_t>(index)].cached_tokens(slot);
 }
 
 /// One place more that is returned, if this replica is a candidate.
-void Simulation::add_place(std::int32_t holder, const RouteView& view) const {
-  if (is_decoder(holder) != (view.decode_stage != 0)) return;
-  const std::int32_t place = signals_.place_of(holder);
+void Routing::add_place(std::int32_t holder, const RouteView& view) const {
+  if (core_.is_decoder(holder) != (view.decode_stage != 0)) return;
+  const std::int32_t place = core_.signals.place_of(holder);
   if (place >= 0) holding_places_.push_back(place);
 }
 
-std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
+std::span<const std::int32_t> Routing::prefix_holders(const RouteView& view) const noexcept {
   if (knowledge_ && knowledge_->hears()) return places_of_known(view);
   holding_places_.clear();
   for (const std::int32_t index : of_each_block_size_) {
     const std::uint64_t hash =
-        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
+        core_.at(index).kv().first_hash(core_.requests[view.slot], core_.progress(view.slot));
     if (hash == 0) continue;
     const std::span<const std::int32_t> holders = holders_.of(hash);
-    prefetch_prefixes(holders, hash);
+    core_.prefetch_prefixes(holders, hash);
     for (const std::int32_t holder : holders) add_place(holder, view);
   }
   if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
   return holding_places_;
 }
 
-std::span<const std::int32_t> Simulation::sent_holders(const RouteView& view) const noexcept {
+std::span<const std::int32_t> Routing::sent_holders(const RouteView& view) const noexcept {
   if (!knowledge_ || knowledge_->hears()) return {};
   return places_of_known(view);
 }
 
-std::span<const std::int32_t> Simulation::places_of_known(const RouteView& view) const noexcept {
+std::span<const std::int32_t> Routing::places_of_known(const RouteView& view) const noexcept {
   holding_places_.clear();
   for (const std::int32_t holder : knowledge_->holders()) add_place(holder, view);
   return holding_places_;
 }
 
-double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact what) const noexcept {
-  if (what == RouterFact::stored_tokens) {
-    if (!tiers_ || is_decoder(index)) return 0;
-    const Replica& replica = replicas_[static_cast<std::size_t>(index)];
-    return tiers_->stored_tokens(index, requests_[view.slot], requests_.progress(view.slot),
-                                 replica.cached_tokens(view.slot));
+double Routing::fact(const RouteView& view, std::int32_t index, RouterFact what) const noexcept {
+  for (const auto& part : parts_.all) {
+    const std::optional<double> known = part ? part->fact(view.slot, index, what) : std::nullopt;
+    if (known) return *known;
   }
-  if (what == RouterFact::has_adapter) {
-    const std::int32_t adapter = requests_.progress(view.slot).adapter;
-    const AdapterSlots* slots = replicas_[static_cast<std::size_t>(index)].adapters();
-    return adapter == 0 || (slots != nullptr && slots->holds(adapter)) ? 1 : 0;
-  }
-  if (what == RouterFact::rank_requests) return Ranks::requests_of(*this, index);
-  if (what == RouterFact::rank_tokens) return Ranks::tokens_of(*this, index);
-  if (what == RouterFact::rank_seats) return Ranks::seats_left(*this, index);
+  if (const std::optional<double> known = Ranks::fact(core_, index, what)) return *known;
   if (!knowledge_) return 0;
   switch (what) {
     case RouterFact::sent_tokens:
@@ -152,28 +139,40 @@ double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact wh
 // --- what the router is told of its own requests
 
 /// The prompt is believed to be cached as far as the router's index said when it was asked last.
-std::int32_t Simulation::believed_uncached(std::int32_t slot, std::int32_t index) const {
+std::int32_t Routing::believed_uncached(std::int32_t slot, std::int32_t index) const {
   const bool remembers = knowledge_->rules().kind == RouterIndex::Kind::sent;
   const std::int32_t known =
       remembers ? knowledge_->sent_tokens(index) : cached_tokens(slot, index);
-  return std::max(0, requests_[slot].prompt_tokens - known);
+  return std::max(0, core_.requests[slot].prompt_tokens - known);
 }
 
-void Simulation::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
+void Routing::ask(std::int32_t slot) {
+  if (knowledge_) knowledge_->ask(core_.requests[slot], core_.progress(slot), core_.now);
+}
+
+void Routing::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
+  if (!knowledge_) return;
   const bool computes = stage == Stage::prompt && knowledge_->counts();
   const std::int32_t tokens = computes ? believed_uncached(slot, index) : 0;
-  knowledge_->send(requests_[slot], requests_.progress(slot), slot, index, tokens, now_);
+  knowledge_->send(core_.requests[slot], core_.progress(slot), slot, index, tokens, core_.now);
 }
 
-/// The decode replica computes the prompt itself.
-void Simulation::note_not_split(std::int32_t slot, std::int32_t to) {
-  if (knowledge_ && knowledge_->counts()) knowledge_->expect(slot, to, believed_uncached(slot, to));
+void Routing::computes_itself(std::int32_t slot, std::int32_t to) {
+  if (counts()) knowledge_->expect(slot, to, believed_uncached(slot, to));
 }
 
-/// The request is no longer at that replica, as its router counts.
-void Simulation::leave_replica(std::int32_t slot, std::int32_t index) {
-  signals_.add_outstanding(index, -1);
-  if (knowledge_) knowledge_->end(requests_[slot], requests_.progress(slot), slot, index);
+void Routing::landed(const StepDone& done) {
+  for (const PrefillWork& work : done.prefills)
+    if (work.completes != 0) knowledge_->compute(work.slot, done.replica);
+}
+
+void Routing::leave_replica(std::int32_t slot, std::int32_t index) {
+  core_.signals.add_outstanding(index, -1);
+  if (knowledge_) knowledge_->end(core_.requests[slot], core_.progress(slot), slot, index);
+}
+
+void Routing::forget_content(std::int32_t index) {
+  if (knowledge_) knowledge_->lose(index);
 }
 
 }  // namespace rooflua

@@ -7,40 +7,37 @@
 namespace rooflua {
 
 std::string Sharing::obstacle() const {
-  const Bindings& bound = s_.bindings_;
+  const Bindings& bound = s_.core().bindings;
   const auto speculates = [](const SpeculatorPolicy* each) { return each != nullptr; };
-  if (s_.groups_.size() < 2) return "there is one engine";
+  if (s_.core().groups.size() < 2) return "there is one engine";
   if (bound.router == nullptr || bound.router->reads_replicas())
     return "the router reads signals of replicas";
   if (bound.router->may_refuse()) return "the router may refuse requests";
   if (bound.workload->reads_ends() || bound.workload->watches_first_tokens())
     return "the workload sends requests when others end";
-  if (bound.workload->due() != never) return "clients of the workload cancel requests";
-  if (s_.split_) return "prefill and decode are split";
-  if (s_.tiers_) return "stores are shared";
-  if (s_.config_.adapters.count > 0) return "requests have adapters";
-  if (!s_.experts_.empty()) return "experts move between ranks";
-  if (s_.gate_) return "there is an admission policy";
-  if (bound.client != nullptr) return "clients may send requests again";
-  if (s_.fleet_) return "engines come and go";
+  if (bound.workload->due() != never) return "the workload cancels requests";
   if (std::any_of(bound.speculators.begin(), bound.speculators.end(), speculates))
     return "replicas speculate";
+  for (const auto& part : s_.parts().all) {
+    if (std::string why = part ? part->obstacle() : ""; !why.empty()) return why;
+  }
   return "";
 }
 
 std::int32_t Sharing::groups() const {
-  return static_cast<std::int32_t>(s_.groups_.size());
+  return static_cast<std::int32_t>(s_.core().groups.size());
 }
 
 void Sharing::keep(std::int32_t part, std::int32_t parts) {
-  s_.foreign_.assign(s_.replicas_.size(), 0);
+  std::vector<char> foreign(s_.core().replicas.size(), 0);
   std::int32_t number = 0;
-  for (const RankGroup& group : s_.groups_) {
+  for (const RankGroup& group : s_.core().groups) {
     if (group.members.empty()) continue;
     const bool own = number++ % parts == part;
     for (const std::int32_t member : group.members)
-      s_.foreign_[static_cast<std::size_t>(member)] = own ? 0 : 1;
+      foreign[static_cast<std::size_t>(member)] = own ? 0 : 1;
   }
+  s_.leave_out(std::move(foreign));
 }
 
 }  // namespace rooflua

@@ -2,37 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
-#include "serve/loop/life.h"
 
 namespace rooflua {
 
 namespace {
-
-void check(const Bindings& bindings, std::size_t replicas) {
-  const auto one_each = [&](std::size_t found, const char* what) {
-    if (found != replicas)
-      throw Error(what, "found " + std::to_string(found) + " for " + std::to_string(replicas) +
-                            " replicas; each has its own");
-  };
-  one_each(bindings.schedulers.size(), "schedulers");
-  one_each(bindings.steps.size(), "steps");
-  if (!bindings.speculators.empty()) {
-    one_each(bindings.speculators.size(), "speculators");
-    one_each(bindings.acceptances.size(), "acceptances");
-  }
-  for (std::size_t i = 0; i < replicas; ++i)
-    ROOFLUA_ASSERT(bindings.schedulers[i] != nullptr && bindings.steps[i] != nullptr);
-  ROOFLUA_ASSERT(bindings.workload != nullptr);
-}
-
-/// The configuration with `ragged` where the bindings have a speculator.
-ClusterConfig with_rows(ClusterConfig config, const Bindings& bindings) {
-  for (std::size_t i = 0; i < std::min(config.replicas.size(), bindings.speculators.size()); ++i)
-    config.replicas[i].ragged |= bindings.speculators[i] != nullptr;
-  return config;
-}
 
 /// A copy speculates where the original does.
 void check_fork(const Bindings& given, const Bindings& own) {
@@ -48,155 +24,147 @@ void check_fork(const Bindings& given, const Bindings& own) {
   }
 }
 
-/// By replica: the place of its group.
-std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::size_t replicas) {
-  std::vector<std::int32_t> out(replicas);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    for (const std::int32_t index : groups[g].members)
-      out[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
-  }
-  return out;
-}
-
-PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload, bool tiers) {
-  if (!config.prefix_caching) return PrefixIndex::none;
-  // A hit that loses a block leaves a second copy behind, and the order of copies counts.
-  const bool real = config.real_blocks || config.drops_last_hit || config.state_blocks > 0 || tiers;
-  return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
-}
-
-std::vector<std::int32_t> block_sizes(const std::vector<ReplicaConfig>& replicas) {
-  std::vector<std::int32_t> out;
-  for (const ReplicaConfig& each : replicas) out.push_back(each.block_size);
-  return out;
-}
-
-bool starts_over_links(const ClusterConfig& config) {
-  return std::any_of(config.pools.begin(), config.pools.end(),
-                     [](const PoolConfig& pool) { return !pool.start.link.empty(); });
+void tell_failed(Core& core, const Parts& parts, const FlowEnded& flow) {
+  const FlowRequest& what = flow.what;
+  TransferSeen seen{.from = what.from,
+                    .to = what.to,
+                    .start = flow.start,
+                    .end = flow.end,
+                    .bytes = flow.through,
+                    .alone_end = flow.alone_end,
+                    .wires = what.path};
+  for (const OnFlow* part : parts.on_flow)
+    if (part->describes(what, seen)) break;
+  core.tell(&Observer::on_failed_transfer, seen);
 }
 
 }  // namespace
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
-    : config_(with_rows(config, bindings)),
-      bindings_(bindings),
-      groups_(rank_groups(config.replicas)),
-      group_of_(places_of(groups_, config.replicas.size())),
-      signals_(group_of_, config.replicas) {
-  validate(config_);
-  check(bindings_, config_.replicas.size());
-  replicas_.reserve(config_.replicas.size());
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(config_.replicas.size()); ++i) {
-    const ReplicaConfig& replica = config_.replicas[static_cast<std::size_t>(i)];
-    replicas_.emplace_back(i, replica,
-                           index_of(replica, *bindings_.workload, !config_.tiers.stores.empty()),
-                           requests_);
-    ++built_[replica.role == Role::decode ? 1 : 0];
-    split_ = split_ || replica.role == Role::prefill;
-  }
-  if (!config_.pools.empty() || bindings_.faults != nullptr) Life(*this).open();
-  Life(*this).gather_candidates();
-  fruitless_preemptions_.assign(replicas_.size(), 0);
-  std::size_t most = 0;
-  for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
-  runs_.resize(replicas_.size());
-  receptions_.resize(replicas_.size());
+    : core_(config, bindings), routing_(core_, parts_) {
   look_at_observers();
-  prices_.resize(most);
-  operations_.resize(most);
-  is_touched_.assign(groups_.size(), 0);
-  if (bindings_.experts != nullptr) experts_.resize(groups_.size());
-  bind_groups();
-  bind_holders();
-  bind_speculation();
-  frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
-  bind_router();
-  if (bindings_.admission != nullptr) gate_.emplace(bindings_.admission->rules());
-  if (config_.transfer.over_links() || !config_.tiers.stores.empty() || starts_over_links(config_))
-    kv_links_.emplace(config_.links, nodes_of(config_.replicas), config_.transfer.path);
-  if (!config_.tiers.stores.empty())
-    tiers_.emplace(config_.tiers, block_sizes(config_.replicas), kv_links_->wires());
-  bind_tiers();
-  watches_first_tokens_ = bindings_.workload->watches_first_tokens();
-  if (bindings_.faults != nullptr) Life(*this).ask_faults();
+  keep_room();
+  core_.bind_groups();
+  routing_.bind_holders();
+  core_.bind_speculation();
+  routing_.bind();
+  parts_.make(core_, *this);
+  arrivals_.watches_first_tokens = core_.bindings.workload->watches_first_tokens();
   read_ahead();
   read_due();
-  if (fleet_) Life(*this).bind_autoscalers();
 }
 
 Simulation::~Simulation() = default;
-Simulation::Simulation(const Simulation& other) = default;
+/// For the ranks of each group.
+void Simulation::keep_room() {
+  std::size_t most = 0;
+  for (const RankGroup& group : core_.groups) most = std::max(most, group.members.size());
+  scratch_.prices.resize(most);
+  scratch_.operations.resize(most);
+}
+
+/// Without parts: fork() adds them when its policies are bound.
+Simulation::Simulation(const Simulation& other)
+    : core_(other.core_),
+      arrivals_(other.arrivals_),
+      routing_(other.routing_, core_, parts_),
+      idle_asks_(other.idle_asks_) {
+  keep_room();
+}
 
 // --- from outside
 
 std::int32_t Simulation::slot_of(std::int32_t id) const {
-  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
-    if (requests_[slot].id == id && is_live(slot)) return slot;
+  for (std::int32_t slot = 0; slot < core_.requests.slots(); ++slot) {
+    if (core_.requests[slot].id == id && core_.is_live(slot)) return slot;
   }
   return -1;
 }
 
 // --- other policies
 
-/// Replicas that step together see their group.
-void Simulation::bind_groups() {
-  for (const RankGroup& group : groups_) {
-    for (const std::int32_t index : group.members)
-      at(index).see_group(group.shared() ? &group.view : nullptr);
-  }
-}
-
-void Simulation::bind_speculation() {
-  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i) {
-    if (replicas_[i].is_ragged())
-      replicas_[i].speculate_by(bindings_.speculators[i], bindings_.acceptances[i]);
-  }
+void Simulation::set_router(Router& router) {
+  core_.bindings.router = &router;
+  routing_.bind();
 }
 
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
-  at(index).rekey(policy);  // asks for keys, which may be an error
-  bindings_.schedulers[static_cast<std::size_t>(index)] = &policy;
-  if (at(index).pipeline().executing()) return;
-  at(index).wake_at(now_);
-  alarms_.push({now_, index});
+  core_.at(index).rekey(policy);  // asks for keys, which may be an error
+  core_.bindings.schedulers[static_cast<std::size_t>(index)] = &policy;
+  if (core_.at(index).pipeline().executing()) return;
+  core_.at(index).wake_at(core_.now);
+  core_.alarms.push({core_.now, index});
+}
+
+void Simulation::set_parts(const Bindings& bindings) {
+  const Bindings before = core_.bindings;
+  core_.bindings.take_parts(bindings);
+  parts_.rebind(before);
+}
+
+Part& Simulation::part(std::string_view name) {
+  return parts_.demand(name, core_, *this);
 }
 
 void Simulation::set_steps(std::int32_t index, StepModel& model) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
-  bindings_.steps[static_cast<std::size_t>(index)] = &model;
-  runs_[static_cast<std::size_t>(index)].forget();
-  if (!slowed_.empty()) Life(*this).set_speed(index);
+  const Bindings before = core_.bindings;
+  core_.bindings.steps[static_cast<std::size_t>(index)] = &model;
+  core_.steps[static_cast<std::size_t>(index)] = &model;
+  core_.runs[static_cast<std::size_t>(index)].forget();
+  parts_.rebind(before);
 }
 
 void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
                                  AcceptanceModel& acceptance) {
   const auto place = static_cast<std::size_t>(index);
-  ROOFLUA_ASSERT(place < bindings_.speculators.size() && replicas_[place].is_ragged());
-  bindings_.speculators[place] = &speculator;
-  bindings_.acceptances[place] = &acceptance;
-  bind_speculation();
+  ROOFLUA_ASSERT(place < core_.bindings.speculators.size() && core_.replicas[place].is_ragged());
+  core_.bindings.speculators[place] = &speculator;
+  core_.bindings.acceptances[place] = &acceptance;
+  core_.bind_speculation();
 }
 
 std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
-  check(bindings, replicas_.size());
-  check_fork(bindings, bindings_);
-  if ((bindings.admission == nullptr) != (bindings_.admission == nullptr))
-    throw Error("admission", "a copy has a gate where the original has one");
+  check_each(bindings, core_.replicas.size());
+  check_fork(bindings, core_.bindings);
   std::unique_ptr<Simulation> copy(new Simulation(*this));
-  copy->bindings_ = bindings;
+  copy->core_.bindings = bindings;
+  copy->core_.steps = bindings.steps;
   copy->look_at_observers();
-  for (PricedRun& run : copy->runs_) run.forget();
-  for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
-  copy->bind_router();
-  copy->bind_groups();
-  copy->bind_holders();
-  copy->bind_speculation();
-  copy->bind_tiers();
-  for (std::size_t i = 0; i < copy->slowed_.size(); ++i)
-    Life(*copy).set_speed(static_cast<std::int32_t>(i));
+  for (PricedRun& run : copy->core_.runs) run.forget();
+  for (Replica& replica : copy->core_.replicas) replica.rebind(copy->core_.requests);
+  copy->routing_.bind();
+  copy->core_.bind_groups();
+  copy->routing_.bind_holders();
+  copy->core_.bind_speculation();
+  copy->parts_.copy(parts_, copy->core_, *copy);
   return copy;
+}
+
+// --- transfers over links: those that end, and those that stood still for too long
+
+void Simulation::pass_flows() {
+  scratch_.flows_ended.clear();
+  core_.kv_links->flows().pass(core_.now, scratch_.flows_ended);
+  core_.flows_expected = never;
+  core_.expect_flows();
+  for (OnFlow* part : parts_.on_flow) part->moved(scratch_.flows_ended);
+  std::vector<FlowEnded> failed;
+  for (const FlowEnded& flow : scratch_.flows_ended) {
+    if (flow.failed) {
+      failed.push_back(flow);
+      continue;
+    }
+    for (OnFlow* part : parts_.on_flow)
+      if (part->arrived(flow)) break;
+  }
+  if (failed.empty()) return;
+  for (const FlowEnded& flow : failed) tell_failed(core_, parts_, flow);
+  for (const FlowEnded& flow : failed)
+    for (OnFlow* part : parts_.on_flow)
+      if (part->failed(flow.what)) break;
+  core_.expect_flows();  // others may be faster now
 }
 
 Totals simulate(const ClusterConfig& config, const Bindings& bindings) {

@@ -1,47 +1,27 @@
 #pragma once
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
-// What happens at one instant, and in which order: instant.cpp.
-// The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
-// (plans and prices), intake.cpp (a request from sent to done), clients.cpp (times of the
-// workload), trying.cpp (patience, what is sent again), routing.cpp, ranks.cpp, handover.cpp,
-// pushing.cpp and splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores),
-// abort.cpp, gating.cpp (the gate), lifecycle.cpp (engines), breaking.cpp and losing.cpp (faults),
-// starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp, moving.cpp.
+// What happens at one instant, and in which order: instant.cpp. What only some runs have are parts
+// (core/part.h).
+// The functions of Simulation by subject: simulation.cpp (made, copied, changed), instant.cpp (the
+// loop), group_step.cpp (plans and prices), request.cpp (a request from sent to done). What routers
+// see: routing.h; what observers are told of ends: endings.h.
 
-#include <array>
 #include <atomic>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/error.h"
-#include "serve/adapters/choice.h"
-#include "serve/contract/admission.h"
-#include "serve/contract/bindings.h"
-#include "serve/contract/experts.h"
-#include "serve/events/alarm_queue.h"
-#include "serve/events/event_heap.h"
-#include "serve/gates/gate.h"
-#include "serve/lanes/reception.h"
-#include "serve/loop/attempts.h"
-#include "serve/loop/group.h"
-#include "serve/loop/hand_over.h"
-#include "serve/loop/left.h"
-#include "serve/loop/router_signals.h"
-#include "serve/loop/totals.h"
-#include "serve/replica/cluster.h"
-#include "serve/replica/lifecycle.h"
-#include "serve/replica/priced_run.h"
-#include "serve/replica/replica.h"
-#include "serve/routing/knowledge.h"
-#include "serve/routing/prefix_holders.h"
-#include "serve/stores/tiers.h"
+#include "serve/core/core.h"
+#include "serve/core/part.h"
+#include "serve/loop/arrivals.h"
+#include "serve/loop/endings.h"
+#include "serve/loop/routing.h"
+#include "serve/parts/list.h"
 
 namespace rooflua {
 
-class Simulation final : public RouteSource, public PairSource {
+class Simulation final : public Loop {
  public:
   /// @throws Error if the configuration is impossible or a binding is missing
   Simulation(const ClusterConfig& config, const Bindings& bindings);
@@ -67,60 +47,63 @@ class Simulation final : public RouteSource, public PairSource {
   /// lies before now().
   void look_at_workload();
 
-  double now_s() const { return seconds(now_); }
-  Picoseconds now() const { return now_; }
-  const Totals& totals() const { return totals_; }
-  std::int32_t replica_count() const { return static_cast<std::int32_t>(replicas_.size()); }
+  double now_s() const { return seconds(core_.now); }
+  Picoseconds now() const { return core_.now; }
+  const Totals& totals() const { return core_.totals; }
+  std::int32_t replica_count() const { return core_.replica_count(); }
   const Replica& replica(std::int32_t index) const {
     ROOFLUA_ASSERT(index >= 0 && index < replica_count());
-    return replicas_[static_cast<std::size_t>(index)];
+    return core_.at(index);
   }
-  const Requests& requests() const noexcept override { return requests_; }
-  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
+  const Requests& requests() const noexcept override { return core_.requests; }
+  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override {
+    return routing_.cached_tokens(slot, replica);
+  }
   std::int32_t least_outstanding(const RouteView& view) const noexcept override {
-    return signals_.least_outstanding(view.decode_stage != 0);
+    return core_.signals.least_outstanding(view.decode_stage != 0);
   }
-  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
-  std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override;
-  double fact(const RouteView& view, std::int32_t replica, RouterFact what) const noexcept override;
-  PairMember member(const PairView& view, std::int32_t place) const noexcept override;
+  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override {
+    return routing_.prefix_holders(view);
+  }
+  std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override {
+    return routing_.sent_holders(view);
+  }
+  double fact(const RouteView& view, std::int32_t replica,
+              RouterFact what) const noexcept override {
+    return routing_.fact(view, replica, what);
+  }
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
-  std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
-  const ClusterConfig& config() const { return config_; }
-  /// Stores outside the GPUs; null: there are none.
-  const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
+  std::int32_t outstanding(std::int32_t replica) const {
+    return core_.signals.outstanding(replica);
+  }
+  const ClusterConfig& config() const { return core_.config; }
+  const Core& core() const { return core_; }
+  const Parts& parts() const { return parts_; }
+  /// By replica: another process simulates it (sharing.h).
+  void leave_out(std::vector<char> replicas) { core_.foreign = std::move(replicas); }
 
   /// Requests that were sent and have not ended, by id: for the files of a run that was stopped.
   /// Their output_tokens landed or are in flight, and their last_token is not known.
-  std::vector<RequestDone> unfinished() const;
+  std::vector<RequestDone> unfinished() const { return rooflua::unfinished(core_, parts_); }
 
-  /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed.
+  /// Ends a request before its last token (request.cpp): told now, with the tokens that landed.
   /// @param outcome  one for which ends_early() holds
   /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
-  /// its time (Client::cancel).
-  void abort(std::int32_t slot, Outcome outcome);
+  /// its time.
+  void abort(std::int32_t slot, Outcome outcome) override;
   /// The same of the request with this id. False: it is not alive, and nothing happens.
   bool abort_by_id(std::int32_t id, Outcome outcome);
   /// Whether a request is in this slot that was sent and not told done.
-  bool is_live(std::int32_t slot) const;
+  bool is_live(std::int32_t slot) const { return core_.is_live(slot); }
   /// Whether it was told done, and steps or transfers under way may still give its blocks content.
-  bool is_leaving(std::int32_t id) const;
+  bool is_leaving(std::int32_t id) const { return core_.is_leaving(id); }
 
-  // --- the life of replicas (replica/lifecycle.h), of a group's ranks together; between instants
-
-  Lifecycle lifecycle(std::int32_t replica) const;
-  /// So many engines of a pool are wanted: others start, or some drain.
-  void want_engines(std::int32_t pool, std::int32_t engines);
-  /// Whatever is on it, or needs it, ends as replica_lost, and its caches are empty. Nothing where
-  /// it has failed already or is absent. @param repair_s  until it starts again; infinite: never
-  void fail_replica(std::int32_t replica, double repair_s);
-  /// Steps that are planned from now on, until that time, take `factor` as long. 1: as usual
-  void slow_replica(std::int32_t replica, double factor, Picoseconds until);
-  /// One per pool, null where its size is constant; from now on.
-  void set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscalers);
-  /// Null: no engine ever came or went.
-  const Fleet* fleet() const { return fleet_ ? &*fleet_ : nullptr; }
+  /// Of its engine, between two instants.
+  Lifecycle lifecycle(std::int32_t replica) const { return core_.state_of(replica); }
+  /// Part of a run by its name (parts/list.h), as parts see each other. A run that has had none
+  /// gets it.
+  Part& part(std::string_view name) override;
 
   /// From the next plan on, other policies. The scheduler of `replica` is asked at its next plan.
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
@@ -128,23 +111,16 @@ class Simulation final : public RouteSource, public PairSource {
   void set_router(Router& router);
   /// From now on `events` has what the caches get and lose. A copy of the simulation reports none.
   /// @pre nothing is cached
-  void publish_kv(KvEvents& events);
-  /// @pre the order is decode_first
-  void set_decider(Decider& decider) { bindings_.decider = &decider; }
-  /// @pre there is a gate. @throws Error if its queue is another one
-  void set_admission(AdmissionPolicy& policy);
-  /// @pre it has a client; it has faults; its experts move
-  void set_client(ClientPolicy& client) { bindings_.client = &client; }
-  void set_faults(FaultPolicy& faults) { bindings_.faults = &faults; }
-  void set_experts(ExpertPolicy& experts) { bindings_.experts = &experts; }
-  /// The policies of tiers in `bindings`. @pre it has tiers
-  void set_tiers(const Bindings& bindings);
+  void publish_kv(KvEvents& events) { routing_.publish(events); }
+  /// Other policies of parts, where there are some (Bindings::take_parts). @throws Error if they do
+  /// not go with the state of a part
+  void set_parts(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
   void set_speculation(std::int32_t replica, SpeculatorPolicy& speculator,
                        AcceptanceModel& acceptance);
   /// Told from now on, after those before it.
   void add_observer(Observer& observer) {
-    bindings_.observers.push_back(&observer);
+    core_.bindings.observers.push_back(&observer);
     look_at_observers();
   }
 
@@ -153,27 +129,11 @@ class Simulation final : public RouteSource, public PairSource {
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
-  enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
-  class FollowUpsSent;
-  class ClientNow;
-  friend class Trying;   // patience, and requests that are sent again (trying.h)
-  friend class Life;     // engines that come and go (life.h)
-  friend class Sharing;  // a part of the replicas (sharing.h)
-  friend class Moving;   // experts that move (moving.h)
-  friend class Ranks;    // ranks with one queue (ranks.h)
-  class Losing;          // a replica fails (losing.cpp)
-
   Simulation(const Simulation& other);
-  const std::vector<std::int32_t>& candidates(Stage stage) const {
-    return candidates_[stage == Stage::decode ? 1 : 0];
-  }
 
   // the loop
   Picoseconds next_instant();
   void land_steps();
-  Alarm take_alarm();
-  void prefetch_ahead() const;
-  void prefetch_prefixes(std::span<const std::int32_t> holders, std::uint64_t hash) const;
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);
@@ -181,10 +141,7 @@ class Simulation final : public RouteSource, public PairSource {
   bool plan_stages(Replica& replica);
   void let_in(Replica& replica);
   void price_stages(Replica& replica);
-  bool preempts_in_vain(std::int32_t index) const;
-  void look_at_ranks(RankGroup& group);
   std::int32_t plan(Replica& replica);
-  void price_and_commit(RankGroup& group);
   void price_alone(Replica& replica);
   void price_together(RankGroup& group);
   StepPrice price(const Batch& batch, std::vector<OpTime>& operations);
@@ -192,206 +149,63 @@ class Simulation final : public RouteSource, public PairSource {
   void start(const RankGroup& group);
   void wake(const RankGroup& group);
   void tell_preemptions(Replica& replica);
-  bool alarm_holds(const Alarm& alarm) const;
-  void touch(std::int32_t replica);
   std::int32_t step_plainly();
   std::int64_t repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until);
   void look_at_observers();
+  void keep_room();
 
   // a request's path
-  std::int32_t open(const RequestSpec& given);
+  std::int32_t open(const RequestSpec& given) override;
   void read_ahead();
-  void begin(std::int32_t slot);
+  void begin(std::int32_t slot) override;
   void send(std::int32_t slot);
-  void route(std::int32_t slot);
-  void send_to_router(std::int32_t slot);
-  void send_follow_ups();
-  std::int32_t choose(std::int32_t slot, Stage stage);
-  void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
-  void note_not_split(std::int32_t slot, std::int32_t to);
-  std::int32_t believed_uncached(std::int32_t slot, std::int32_t replica) const;
-  void leave_replica(std::int32_t slot, std::int32_t replica);
-  void queue(std::int32_t slot, std::int32_t replica);
-  void join(std::int32_t slot, std::int32_t replica);
-  void limit_output(std::int32_t slot, const ReplicaConfig& config);
-  void enter(std::int32_t slot, Replica& replica);
-  void finish(std::int32_t slot, Outcome outcome);
-  void end_failing(Replica& replica);
-  RequestDone describe(std::int32_t slot, Outcome outcome) const;
-  void tell(const RequestDone& done);
-  void post(Delivery delivery);
-
-  // times of the workload, and of clients
-  void ask_workload();
-  void read_due() {
-    workload_due_ = bindings_.workload->due();
-    if (!attempts_.ends.empty()) read_patience();
+  void route(std::int32_t slot) override;
+  void send_follow_ups() override;
+  void due_changed() override { parts_.next = 0; }
+  bool is_alone(const OnTime& part) override;
+  std::int32_t choose(std::int32_t slot, Stage stage) override;
+  void computes_itself(std::int32_t slot, std::int32_t to) override {
+    routing_.computes_itself(slot, to);
   }
-  void read_patience();
-  void tell_row(std::int32_t slot);
+  void leave_replica(std::int32_t slot, std::int32_t replica) override {
+    routing_.leave_replica(slot, replica);
+  }
+  void forget_content(std::int32_t index) override { routing_.forget_content(index); }
+  std::span<OnFlow* const> on_flow() override { return parts_.on_flow; }
+  std::span<OnKv* const> on_kv() override { return parts_.on_kv; }
+  void count_outstanding(std::int32_t slot, std::int32_t index) override;
+  void queue(std::int32_t slot, std::int32_t replica) override;
+  void join(std::int32_t slot, std::int32_t replica) override;
+  void enter(std::int32_t slot, Replica& replica) override;
+  void finish(std::int32_t slot, Outcome outcome) override;
+  void end_failing(Replica& replica);
+  void tell(const RequestDone& done);
+
+  // times of the workload
+  void ask_workload();
+  void read_due();
+  bool tell_row(std::int32_t slot, RowSent& row);
+  void end_due();
   void tell_first_tokens(std::span<const PrefillWork> prefills);
 
   // aborts
-  RequestDone describe_aborted(std::int32_t slot, Outcome outcome, std::int32_t in_flight) const;
   void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
-  bool has_left(std::int32_t slot) const;
   bool has_kv_on_its_way(std::int32_t slot) const;
-  void free_left_seats(std::int32_t index);
-  void refuse_kv(std::int32_t slot);
-  void free_slot(std::int32_t slot);
-  void plan_again(std::int32_t index);
+  void free_left_seats(std::int32_t index) override;
+  void refuse_kv(std::int32_t slot) override;
+  void free_slot(std::int32_t slot) override;
 
-  // KV transfers
-  void hand_over(std::int32_t slot, std::int32_t from);
-  void end_without_decoder(std::int32_t slot, std::int32_t from);
-  void pull(const StepPlan::Pulled& pulled);
-  void send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before = 0);
-  void let_go(std::int32_t slot);
-  void tell_blocks(std::int32_t replica);
-  void end_flow(std::int32_t slot);
-  void arrive(std::int32_t slot);
   void pass_flows();
-  void expect_flows();
-
-  // before a prompt is computed (pushing.cpp)
-  bool reserve(std::int32_t slot);
-  void cancel_reserved(std::int32_t slot);
-  void push_computed(std::span<const PrefillWork> prefills);
-  void push_layers(const Replica& replica);
-  void end_left(std::int32_t slot);
-
-  // which replicas (splitting.cpp)
-  HandOver& hand_over_of(std::int32_t slot) { return hand_overs_[static_cast<std::size_t>(slot)]; }
-  void begin_hand_over(std::int32_t slot);
-  void promise(std::int32_t slot, std::int32_t to);
-  void leave_promise(std::int32_t slot);
-  void break_promise(std::int32_t slot);
-  void route_to_decode(std::int32_t slot);
-  bool wants_split(std::int32_t slot, std::int32_t to);
-  Picoseconds next_lease();
-  void end_leases();
-
-  // the gate (gating.cpp)
-  void meet_gate(std::int32_t slot);
-  void pass_gate(std::int32_t slot);
-  GateView look_at_gate(std::int32_t slot);
-  void let_go();
-  bool ask_next();
-  std::int32_t next_held();
-  void count_outputs();
-  void end_late();
-  bool is_late(const Gate::Due& due) const;
-  bool leave_gate(std::int32_t slot, std::int32_t output_tokens);
-  bool only_gate_is_due();
-  void pass_instant_with_held();
-  Picoseconds gate_due();
-  void starve_held();
-  Picoseconds next_life(Picoseconds other = 0);
-  std::vector<std::int32_t> live_slots() const;
-  std::vector<std::int32_t> slots_at(std::int32_t replica) const;
-  StepModel& steps_of(std::int32_t replica);
-
-  // stores (tier_trips.cpp)
-  void bind_tiers();
-  void load(std::int32_t slot);
-  void note_admissions(const Replica& replica);
-  void store_computed(const StepDone& done);
-  void store_answer(std::int32_t slot, std::int32_t why);
-  void send_writes(std::int32_t slot, bool flushes);
-  void send_trips(Errand errand, std::int32_t slot);
-  void end_load(const FlowEnded& flow);
-  void prefetch_from_stores(std::int32_t slot);
-  void ring(std::int32_t slot, double after_s);
-  void lose_patience(const FlowEnded& alarm);
-  void receive_loaded(std::int32_t slot);
-  void end_write(const FlowEnded& flow);
-  void ask_again();
-  void add_tier_waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations);
-  double load_wait_s(const Replica& replica, Picoseconds start, double time_s) const;
-  void write_back(Replica& replica);
-
   bool starve();
   void starve_contenders(const Replica& replica);
-  template <class Picks>
-  void starve_where(Picks picks);
 
-  void bind_router();
-  void bind_groups();
-  void bind_holders();
-  void bind_knowledge();
-  std::span<const std::int32_t> places_of_known(const RouteView& view) const noexcept;
-  void add_place(std::int32_t holder, const RouteView& view) const;
-  void bind_speculation();
-  bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
-  Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
-  RankGroup& group_with(std::int32_t index) {
-    return groups_[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(index)])];
-  }
-  SchedulerPolicy& scheduler(std::int32_t index) {
-    return *bindings_.schedulers[static_cast<std::size_t>(index)];
-  }
-
-  ClusterConfig config_;
-  AdapterDraws adapters_{config_.adapters};
-  Bindings bindings_;
-  Requests requests_;
-  std::vector<Replica> replicas_;
-  std::vector<RankGroup> groups_;       // by their first replica
-  std::vector<std::int32_t> group_of_;  // by replica
-  std::vector<char> foreign_;  // by replica: another process simulates it; empty: none does
-  Picoseconds now_ = 0;
-  EventHeap<Delivery> deliveries_;
-  std::optional<KvLinks> kv_links_;     // where KV goes over links
-  std::optional<Tiers> tiers_;          // where there are stores outside the GPUs
-  std::optional<Gate> gate_;            // where there is an admission policy
-  std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
-  Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
-  std::vector<FlowEnded> flows_ended_;
-  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, after the deliveries
-  std::vector<Left> left_;              // in the order in which they were aborted
-  bool split_ = false;                  // there are prefill replicas
-  std::optional<Fleet> fleet_;          // where an engine may come or go
-  std::vector<std::optional<SlowSteps>> slowed_;  // by replica; empty until one is slow
-  std::vector<ExpertSteps> experts_;              // by group; empty where no expert moves
-  std::vector<HandOver> hand_overs_;              // by slot; empty where none are split
-  std::deque<Lease> leases_;  // by time; also of prompts that were asked for since
-  AlarmQueue alarms_;
-  std::vector<Reception> receptions_;  // by replica; of those with stages
-  std::int64_t posted_ = 0;            // deliveries
-
-  // the workload
-  std::int64_t ordinal_ = 0;  // requests read, for messages
-  std::int32_t next_id_ = 0;
-  std::int32_t next_open_ = -1;       // slot of the workload's next request
-  Picoseconds last_open_ = 0;         // arrival of the request that was read last
-  bool more_ = true;                  // the workload has more
-  Picoseconds workload_due_ = never;  // or a client's patience ends
-  Attempts attempts_;                 // where there is a client
-  bool watches_first_tokens_ = false;
-  std::vector<std::pair<std::int32_t, RowSent>> rows_sent_;  // by slot, at this instant
-
-  // routing
-  std::array<std::vector<std::int32_t>, 2> candidates_;  // replicas for each Stage, by index
-  std::array<std::int32_t, 2> built_{};                  // replicas that may be a Stage's
-  RouterSignals signals_;
-  PrefixHolders holders_;
-  std::optional<RouterKnowledge> knowledge_;          // where the router keeps any
-  std::vector<std::int32_t> of_each_block_size_;      // a replica for each
-  mutable std::vector<std::int32_t> holding_places_;  // that were returned last
-  Picoseconds frontend_token_ = 0;
-  // one instant
-  std::vector<std::int32_t> touched_;  // groups that saw an event
-  std::vector<char> is_touched_;
-  std::vector<std::int32_t> entering_, ending_;
-  std::vector<Picoseconds> gaps_;
-  std::vector<PricedRun> runs_;                  // by replica
-  std::vector<RepeatedStep> repeats_;            // of the replica at hand
-  bool unread_prices_ = false;                   // no observer reads prices before their steps end
-  std::vector<StepPrice> prices_;                // of the ranks of a group
-  std::vector<std::vector<OpTime>> operations_;  // of the same ranks
+  Core core_;
+  Parts parts_;
+  Arrivals arrivals_;
+  Scratch scratch_;
+  Routing routing_;
+  bool unread_prices_ = false;  // no observer reads prices before their steps end
   std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
-  std::vector<std::int64_t> fruitless_preemptions_;  // by replica, since a token landed there
-  Totals totals_;
 };
 
 /// The whole run at once.

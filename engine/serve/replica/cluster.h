@@ -11,6 +11,7 @@
 
 #include "base/vocabulary.h"
 #include "border.h"
+#include "base/json.h"
 #include "serve/adapters/config.h"
 #include "serve/contract/clock.h"
 #include "serve/contract/policy.h"
@@ -143,6 +144,7 @@ struct ClusterConfig {
   TiersConfig tiers = {};              // of every replica that computes prompts
   std::vector<PoolConfig> pools = {};  // replicas of none are always there (lifecycle.h)
   AdapterChoice adapters = {};
+  Json asked = Json::object();  // what a run says of its parts, by their names: true, or settings
 };
 
 /// Load of one replica as a router may see it (border.h).

@@ -128,7 +128,6 @@ class Fleet {
   Picoseconds fault_time = never;
   Picoseconds scale_due = never;  // when an autoscaler is asked
   Picoseconds sample_at = never;  // when pools are looked at; never: none is recorded
-  Picoseconds until = 0;          // the clock was asked to get there, with requests or without
   std::int64_t events_seen = 0;   // when autoscalers were asked last
   bool leaves_door = false;       // requests that were counted when they came
   std::int32_t idle_asks = 0;     // in a row, while nothing happened

@@ -57,7 +57,7 @@ class Replica final : public ReplicaState {
   StepDone land(Picoseconds now, bool keep_blocks, std::vector<Picoseconds>& gaps,
                 std::vector<std::int32_t>& ended);
 
-  // --- requests that leave before their end (leaving.cpp)
+  // --- requests that leave before their end (landing.cpp)
 
   /// What steps that are planned and not over have of a request.
   struct InFlight {
@@ -125,7 +125,6 @@ class Replica final : public ReplicaState {
   std::int32_t checked_drafts(int found, int most, const char* where) const;
   void ask_for_each(int k);
   std::span<const std::int32_t> planned_slots() const;
-  // verification.cpp
   void advance_rows(Step& step);
   bool advance_members(Step& step);
   bool advance_each(Step& step);
@@ -135,10 +134,9 @@ class Replica final : public ReplicaState {
   void leave_out_decodes(Step& step);
   double step_draw(const Step& step) const;
   void first_drafts(const Step& step);
-  // leaving.cpp
+  // landing.cpp
   template <class See>
   void each_step(See see);
-  // landing.cpp
   Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
   Picoseconds land_apart(const Row& row, Picoseconds now);
   void know_landed(std::int32_t slot);
@@ -160,7 +158,7 @@ class Replica final : public ReplicaState {
   StepDone describe(const Step& step, Pipeline::CommonGap common) const;
   bool repeats_on(const PricedRun& run) const;
 
-  // with stages (staged_steps.cpp)
+  // with stages (landing.cpp)
   void send_off(const StepPrice& price, Picoseconds now);
   void depart_decodes(Step& step);
   void depart_prefills(Step& step);

@@ -27,7 +27,7 @@
 --- Within one NVLink domain these are the family's constants of an all-to-all; else both pools are joined by the
 --- network, at afd_network_latency_s and afd_network_share. A rank of attention adds up its own results (afd_reduce).
 --- With exchange = "deepep" experts get sorted rows, and their kernels are those after DeepEP.
---- Ranks of dp price their own contexts; their step is that of the slowest one (engine/serve/loop/group.h).
+--- Ranks of dp price their own contexts; their step is that of the slowest one (engine/serve/core/group.h).
 --- Source: arXiv 2504.02263 (MegaScale-Infer: ping-pong, M2N), 2507.19427 (Step-3); vllm-project/afd-plugin, README.
 local cost = require "rooflua.cost"
 local exchange = require "steps.kernels.exchange"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "serve/parts/tiers/trips.h"
 #include "serve/replica/replica.h"
 #include "tests/reference/cases/router.h"
 #include "tests/reference/chaos.h"
@@ -301,13 +302,13 @@ std::vector<RequestSpec> gated(std::vector<RequestSpec> specs, const GateCase& g
 }
 
 void count_stores(const Simulation& simulation, History& history) {
-  if (simulation.tiers() == nullptr) return;
-  for (const StoreTotals& each : simulation.tiers()->totals()) {
+  if (tiers_of(&simulation.parts()) == nullptr) return;
+  for (const StoreTotals& each : tiers_of(&simulation.parts())->totals()) {
     const auto place = static_cast<std::int32_t>(history.stores.size());
     history.stores.push_back({static_cast<int>(each.loads), static_cast<int>(each.stores),
                               static_cast<int>(each.skipped_stores),
                               static_cast<int>(each.hit_tokens),
-                              static_cast<int>(simulation.tiers()->evictions(place))});
+                              static_cast<int>(tiers_of(&simulation.parts())->evictions(place))});
   }
 }
 

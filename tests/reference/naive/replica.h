@@ -7,7 +7,7 @@
 #include "serve/contract/plan.h"
 #include "serve/contract/policy.h"
 #include "serve/contract/speculation.h"
-#include "serve/loop/group.h"
+#include "serve/core/group.h"
 #include "serve/replica/cluster.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/speculation.h"

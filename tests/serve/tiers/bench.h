@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "serve/parts/tiers/trips.h"
 #include "tests/serve/native_policies.h"
 
 namespace rooflua::test {
@@ -41,7 +42,8 @@ class PlainTiers : public TierPolicy {
   bool promotes() const override { return with_promotion; }
 };
 
-class Turns : public Router {
+/// A request goes to the candidate of its id.
+class ById : public Router {
  public:
   std::int32_t route(const Request& request, const RouteView& view) override {
     return view.candidates[request.id % view.candidate_count];
@@ -52,7 +54,7 @@ class Turns : public Router {
 /// read and written over "pcie", of 8 bytes/s, with 0.5 s in front of each transfer.
 struct TiersBench : Bench {
   PlainTiers policy;
-  Turns router;
+  ById router;
   std::deque<std::vector<Segment>> segments;
   std::vector<RequestSpec> specs;
 
@@ -115,7 +117,7 @@ struct TiersBench : Bench {
     }
     simulation.run();
     settle(simulation);
-    const auto totals = simulation.tiers()->totals();
+    const auto totals = tiers_of(&simulation.parts())->totals();
     return {totals.begin(), totals.end()};
   }
   std::vector<StoreTotals> run_tiers() {
@@ -145,7 +147,7 @@ struct TiersBench : Bench {
     for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
       if (simulation.replica(i).kv().used_blocks() > 0) out += "blocks ";
     }
-    const Tiers& tiers = *simulation.tiers();
+    const Tiers& tiers = *tiers_of(&simulation.parts());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(tiers.config().stores.size()); ++s) {
       if (tiers.busy_chunks(s) > 0) out += "chunks ";
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "serve/parts/tiers/trips.h"
 #include "tests/catch.h"
 #include "tests/serve/tiers/bench.h"
 
@@ -105,7 +106,7 @@ TEST_CASE("observers change nothing where decodes push content out of the GPU") 
     std::vector<Picoseconds> out;
     for (const auto& each : times.steps) out.push_back(each.end);
     CHECK(TiersBench::left_over(simulation).empty());
-    CHECK(simulation.tiers()->totals()[0].stores > 10);
+    CHECK(tiers_of(&simulation.parts())->totals()[0].stores > 10);
     out.push_back(simulation.now());
     return out;
   };
