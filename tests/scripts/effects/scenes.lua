@@ -265,7 +265,7 @@ function effects.of(test)
     ["schedulers.trtllm.attention_dp_batching_wait_iters"] = { ranks_of_trtllm },
     ["schedulers.trtllm.attention_dp_timeout_iters"] = { ranks_of_trtllm },
     ["speculators.by_batch"] = { long_speculation "speculator" }, ["speculators.ema"] = { well_guessed },
-    ["speculators.gate"] = { long_speculation "speculator" },
+    ["acceptance.tree"] = { long_speculation "acceptance" }, ["speculators.gate"] = { long_speculation "speculator" },
     ["steps.infersim"] = { static, infersim(), infersim { model = "qwen3-30b-a3b", deployment = { tp = 2 } } },
     ["steps.infersim.hybrid_decode_overhead_s"] = { infersim { model = "qwen3-next-80b-a3b", deployment = { tp = 4 } },
       function(one)
@@ -341,8 +341,8 @@ function effects.of(test)
     effects.needs["workloads." .. name .. ".prefix_groups"] = { prefix_tokens = 300, num_requests = 40 }
   end
   effects.values = {
-    ["acceptance.per_position.rates"] = { { 0.9, 0.1 } },
-    ["acceptance.trace.rounds"] = { { { 3, 3, 1 } } }, ["schedulers.priority.keep_junctions"] = { false },
+    ["acceptance.per_position.rates"] = { { 0.9, 0.1 } }, ["acceptance.trace.rounds"] = { { { 3, 3, 1 } } },
+    ["acceptance.tree.of"] = { require "acceptance.constant" {} }, ["schedulers.priority.keep_junctions"] = { false },
     ["acceptance.trace.path"] = { test.file("b.csv", "arrival_s,prompt_tokens,output_tokens,rounds\n0,10,9,3 3 3\n") },
     ["drafters.block_parallel.intermediate_size"] = { 8192 }, ["drafters.eagle.intermediate_size"] = { 8192 },
     ["drafters.eagle.kv_heads"] = { 16, 32 }, ["drafters.draft_model.model"] = { "llama-3.1-70b" },
