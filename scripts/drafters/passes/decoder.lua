@@ -60,8 +60,8 @@ local function kernels_of(steps)
   return policy.fresh(policy.with(own, { host_step_s = 0, host_request_s = 0, sampler_s = 0 }))
 end
 
---- @param given table {model, deployment, operations, beside = {pass_s, host_pass_s, host_row_s, steps?, topk?}, fuses =
----   hidden states that one GEMM joins in front of the first pass, or of every pass (fuses_in_every_pass)}
+--- @param given table {model, deployment, operations, beside = {pass_s, host_pass_s, host_row_s, steps?, topk?},
+---   fuses = hidden states that one GEMM joins in front of the first pass, or of every pass (fuses_in_every_pass)}
 function decoder.of(context, given)
   local kernels = kernels_of(context.steps)
   kernels:bind { model = given.model, deployment = given.deployment, hardware = context.hardware, mfu = context.mfu,

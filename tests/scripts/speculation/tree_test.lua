@@ -107,11 +107,11 @@ local function run(drafter, acceptance)
 end
 
 test("no more drafts than steps are accepted, whatever the acceptance of a draft", function()
-  local all = require "acceptance.tree" { of = require "acceptance.constant" { rate = 1 }, steps = 4, topk = 1 }
+  local all = require "acceptance.tree" { chain = require "acceptance.constant" { rate = 1 }, steps = 4, topk = 1 }
   local found = run("eagle", all)
   test.near(found.accepted_tokens / found.drafted_tokens, 4 / 15, 0.05)
-  test.raises("tree.of: expected probabilities of drafts, found recorded rounds", function()
-    run("eagle", require "acceptance.tree" { of = require "acceptance.trace" {} })
+  test.raises("tree.chain: expected probabilities of drafts, found recorded rounds", function()
+    run("eagle", require "acceptance.tree" { chain = require "acceptance.trace" {} })
   end)
 end)
 

@@ -15,7 +15,7 @@ end
 local function acceptance_of(found, given)
   if not found.topk then return given or "constant" end
   local inner = policy_of("acceptance", given or "constant")
-  return require "acceptance.tree" { of = inner, steps = found.steps, draft_tokens = found.draft_tokens,
+  return require "acceptance.tree" { chain = inner, steps = found.steps, draft_tokens = found.draft_tokens,
     topk = given == nil and found.topk or 1, scope = inner.scope or "request" }
 end
 

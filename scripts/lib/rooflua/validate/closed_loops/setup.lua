@@ -87,7 +87,7 @@ local function speculation_of(question, found, notes)
     or ("acceptance of drafts is assumed: %g"):format(accepted)
   local acceptance = require "acceptance.constant" { rate = rate }
   if is_tree then -- what a run prints is that of its tree; what is assumed is that of a chain
-    acceptance = policy.with(own, { of = acceptance, topk = not length and found.drafter.topk or 1 })
+    acceptance = policy.with(own, { chain = acceptance, topk = not length and found.drafter.topk or 1 })
   end
   return { speculator = found.speculator, drafter = found.drafter, acceptance = acceptance }
 end
@@ -132,15 +132,6 @@ local function network_of(question, model, hardware, own)
     bytes_per_s = links * (inside and hardware.link_bytes_per_s or hardware.network_bytes_per_s) }
 end
 
---- Collectives over several nodes cross the network, where the GPU's hardware.toml states one.
-local function corrections_of(question, hardware)
-  for _, part in ipairs(question.parts) do
-    if part.widths.tp * part.widths.dp > hardware.domain_gpus and hardware.network_bytes_per_s > 0 then
-      return { require "corrections.network" {} }
-    end
-  end
-end
-
 --- @param question table of rows.read
 --- @param steps table? the step model
 --- @param options table as setup.options, and `folder` of the file
@@ -163,7 +154,6 @@ function setup.scenario(question, steps, options)
   local out = { title = question.id, seed = options.seed, model = model, hardware = hardware, steps = steps,
     mfu = database(hardware, chosen.engine.tables.name, options.modelled ~= 1),
     workload = client.workload(question, sends, options.requests_per_client), speculation = list[#list].speculation,
-    corrections = corrections_of(question, hardware),
     frontend = { base_s = engines.fitted().client_frontend_s.value,
       per_prompt_token_s = sends.is_text and engines.text_token_s or 0 } }
   for _, each in ipairs(list) do each.speculation = nil end
