@@ -1,5 +1,5 @@
---- Acceptance of a tree of drafts: what `chain` says of a chain of the same drafter, widened to the tree. With topk 1 only
---- the depth counts: no more drafts than the drafter has steps are accepted, however many are verified.
+--- Acceptance of a tree of drafts: what `chain` says of a chain of the same drafter, widened to the tree. With topk 1
+--- only the depth counts: no more drafts than the drafter has steps are accepted, however many are verified.
 local policy = require "rooflua.policy"
 local branches = require "acceptance.curves.branches"
 local Constant = require "acceptance.constant"

@@ -1,5 +1,5 @@
---- All-reduces of GPUs that reach each other over the bus of their host: every rank makes a small one longer, where GPUs
---- with links of their own hardly notice how many they are. Those that a table of the GPU has are left as they are.
+--- All-reduces of GPUs that reach each other over the bus of their host: every rank makes a small one longer, where
+--- GPUs with links of their own hardly notice how many they are. Those that a table of the GPU has are left as they are.
 ---
 ---     time = modelled time + max(0, ranks x rank_s - what a message without bytes takes over links)
 ---     time = of another GPU's table + ranks x (staged_rank_s - rank_s), where peers do not copy to each other
@@ -18,8 +18,8 @@ local HostBus = policy.define {
   source = "NCCL on L40S and RTX PRO 6000 (bench_data, collective tables); NCCL issues 1530, 1439",
   params = {
     rank_s = { default = 3.1e-6, unit = "s", min = 0, max = 1e-3, doc = "Time of a rank in a small message.",
-      source = "tables of L40S and RTX PRO 6000, 512 bytes to 4 KiB: 6.0 to 6.4, 12.4 to 13.5 and 22.6 to 25.5 us with 2, "
-        .. "4 and 8 ranks" },
+      source = "tables of L40S and RTX PRO 6000, 512 bytes to 4 KiB: 6.0 to 6.4, 12.4 to 13.5 and 22.6 to 25.5 us with "
+        .. "2, 4 and 8 ranks" },
     staged_rank_s = { default = 5.9e-6, unit = "s", min = 0, max = 1e-3, doc = "The same through the host's memory.",
       source = "eight RTX 4090 and 3090, 8 bytes: 41 and 54 us (NCCL issues 1530, 1439)" },
     peers = { default = "auto", values = { "auto", "yes", "no" },

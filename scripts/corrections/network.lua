@@ -18,8 +18,8 @@ local Network = policy.define {
     },
     single_latency_s = {
       default = 25e-6, unit = "s", min = 0, max = 1,
-      source = "nodes of one GPU, 8 bytes to 16 KiB: 19 to 20 us (A100, InfiniBand HDR, nccl-tests issue 150), 30 to 35 "
-        .. "(GB10, RoCE, dgx-spark-playbooks issue 103)",
+      source = "nodes of one GPU, 8 bytes to 16 KiB: 19 to 20 us (A100, InfiniBand HDR, nccl-tests issue 150), 30 to "
+        .. "35 (GB10, RoCE, dgx-spark-playbooks issue 103)",
       doc = "The same where a node has one rank: nothing is reduced inside of it.",
     },
   },

@@ -244,8 +244,8 @@ local function with_deployment(given, keys, memory, serves)
   return out, memory
 end
 
---- The corrections of a scenario and, after them, those that its links and the engine's values stand for; how many those
---- are.
+--- The corrections of a scenario and, after them, those that its links and the engine's values stand for; how many
+--- those are.
 local function corrections_of(reader, given, resolved)
   local own = links.of(reader, resolved.facts, given.corrections)
   for _, setting in ipairs(settings) do
