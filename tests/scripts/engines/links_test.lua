@@ -27,6 +27,7 @@ test("ranks of two nodes cross the network, as far as their GPU states one", fun
   test.equal(applied("h100-sxm", { tp = 16 }), "network")
   test.equal(applied("gb200", { tp = 16 }), "")
   test.equal(applied("gb10", { tp = 2 }), "network")
+  test.check(select(2, applied("gb10", { tp = 2 })):find("2 ranks cross the network between nodes of 1 GPU", 1, true))
   local names, notes = applied("h20", { tp = 16 })
   test.equal(names, "")
   test.check(notes:find("16 ranks are priced as in one node: nodes have 8 GPUs, and h20 states no network", 1, true))
