@@ -1,5 +1,5 @@
 --- All-reduces of GPUs that reach each other over the bus of their host: every rank makes a small one longer, where
---- GPUs with links of their own hardly notice how many they are. Those that a table of the GPU has are left as they are.
+--- GPUs with links of their own hardly notice how many they are. Those that a table of the GPU has stay as they are.
 ---
 ---     time = modelled time + max(0, ranks x rank_s - what a message without bytes takes over links)
 ---     time = of another GPU's table + ranks x (staged_rank_s - rank_s), where peers do not copy to each other

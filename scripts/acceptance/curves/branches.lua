@@ -1,4 +1,4 @@
---- A tree of drafts, as EAGLE-2 and SGLang build it: each step widens the best `topk` branches by their `topk` likeliest
+--- A tree of drafts, as EAGLE-2 and SGLang build it: each step widens the best `topk` branches by as many likeliest
 --- tokens each, and the best nodes of all steps are verified together.
 ---
 ---     1 - a_r = (1 - a_1) / r^b                      the token is none of the r likeliest ones (a power law)
