@@ -28,6 +28,9 @@ local HostBus = policy.define {
   },
 }
 
+--- It never makes a price lower, so that lower bounds of plans hold.
+HostBus.lengthens = true
+
 local unmeasured = { modelled = true, assumed = true }
 
 function HostBus:bind(context)

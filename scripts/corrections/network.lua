@@ -25,6 +25,9 @@ local Network = policy.define {
   },
 }
 
+--- It never makes a price lower, so that lower bounds of plans hold.
+Network.lengthens = true
+
 function Network:bind(context)
   self.hardware, self.ways = context.hardware, {}
   local ranks = context.deployment.tp * context.deployment.dp
@@ -54,7 +57,7 @@ function Network:op(op, time_s)
     self.ways[op.name] = way
   end
   if not way then return time_s end
-  if way.is_single then return self.single_latency_s + op.bytes * way.s_per_byte end
+  if way.is_single then return math.max(time_s, self.single_latency_s + op.bytes * way.s_per_byte) end
   return time_s + self.latency_s + op.bytes * way.s_per_byte
 end
 
