@@ -7,11 +7,11 @@
 ---           replicas that step together; vLLM's balancer divides the requests among them.
 --- Measures  Throughput, TTFT, TPOT, the gap between two tokens, and the part of the run that ranks wait for others.
 --- Expect    A prompt on a rank of tp 8 has eight GPUs for its attention. On a rank of tp 1 it has one, and the fifteen
----           others wait: a third of the run. So sixteen ranks have the longer TTFT and TPOT at this load, although
+---           others wait: a quarter of the run. So sixteen ranks have the longer TTFT and TPOT at this load, although
 ---           they carry more at their limit (set rate_per_s to 25): no all-reduce, and the latent KV cache is held
----           once. With prefill split no decode waits for a prompt, and TPOT is a third.
---- Limits    The exchange of experts is priced as one all-reduce over NVLink; two nodes would be slower. Experts are
----           balanced. What two ranks agree on per step takes deployment.dp_sync_s, which is assumed.
+---           once. With prefill split no decode waits for a prompt, and TPOT is a quarter.
+--- Limits    The exchange of experts is priced as one all-reduce over NVLink and the network. Experts are balanced.
+---           What two ranks agree on per step takes deployment.dp_sync_s, which is assumed.
 local function engine(tp, dp) return { tp = tp, dp = dp, ep = tp * dp, weights = "fp8", kv = "fp8" } end
 
 local function one(label, tp, dp) return { label = label, set = { deployment = engine(tp, dp) } } end

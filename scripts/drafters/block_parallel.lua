@@ -43,8 +43,11 @@ end
 ---@return number time_s
 function BlockParallel:time(batch) return self.decoder:parallel_time(batch) end
 
----@return number weight_bytes of one rank
+---@return number weight_bytes of one rank, without an LM head that is the target's
 ---@return number kv_bytes_per_token of one rank
-function BlockParallel:memory() return self.decoder:weight_bytes(), self.decoder:kv_bytes_per_token() end
+function BlockParallel:memory()
+  local shared = self.vocab_size == 0 and "lm_head" or nil
+  return self.decoder:weight_bytes(shared), self.decoder:kv_bytes_per_token()
+end
 
 return BlockParallel

@@ -11,6 +11,8 @@ local spec = require "rooflua.spec"
 ---@field pass_s number
 ---@field host_pass_s number
 ---@field host_row_s number
+---@field steps integer
+---@field topk integer
 ---@field tp integer
 local DraftModel = policy.define {
   name = "draft_model",
@@ -22,6 +24,8 @@ local DraftModel = policy.define {
     pass_s = parameters.pass_s(),
     host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
+    steps = parameters.steps(),
+    topk = parameters.topk(),
     tp = parameters.tp(),
   },
 }

@@ -22,6 +22,8 @@ local small = require "drafters.passes.small"
 ---@field pass_s number
 ---@field host_pass_s number
 ---@field host_row_s number
+---@field steps integer
+---@field topk integer
 ---@field tp integer
 local Eagle = policy.define {
   name = "eagle",
@@ -43,6 +45,8 @@ local Eagle = policy.define {
     pass_s = parameters.pass_s(),
     host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
+    steps = parameters.steps(),
+    topk = parameters.topk(),
     tp = parameters.tp(),
   },
 }

@@ -11,6 +11,8 @@ local last_layer = require "drafters.passes.last_layer"
 ---@field pass_s number
 ---@field host_pass_s number
 ---@field host_row_s number
+---@field steps integer
+---@field topk integer
 local Mtp = policy.define {
   name = "mtp",
   doc = "Multi-token prediction: one more layer like the model's last, with the model's LM head.",
@@ -19,6 +21,8 @@ local Mtp = policy.define {
     pass_s = parameters.pass_s(),
     host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
+    steps = parameters.steps(),
+    topk = parameters.topk(),
   },
 }
 

@@ -88,30 +88,6 @@ local function has_drafts(facts) return facts.drafts ~= nil end
 local function only_prompts(facts) return facts.role == "prefill" end
 local function only_decodes(facts) return facts.role == "decode" end
 
-local algorithms = { EAGLE = "mtp", NEXTN = "mtp", EAGLE3 = "eagle", STANDALONE = "draft_model", NGRAM = "free" }
-
-local deepseek = { deepseek_v2 = true, deepseek_v3 = true, deepseek_v32 = true, kimi_k2 = true }
-
---- Steps of a drafter where no option states any: python/sglang/srt/server_args.py, auto_choose_speculative_params.
-local function steps_by_default(target) return target and deepseek[target.family] and 3 or 5 end
-
---- The drafter of a command: EAGLE without a drafter of its own drafts with the layers of the model.
---- @param target rooflua.Model? whose tokens are drafted
-local function drafts_of(options, target)
-  local method = options.speculative_algorithm
-  if method == nil then return nil end
-  local model, drafter = options.speculative_draft_model_path, algorithms[method:upper()]
-  if drafter == "mtp" and model ~= nil then drafter = "eagle" end
-  local drafts = options.speculative_num_steps
-  local verified = options.speculative_num_draft_tokens
-  local is_chosen = not drafts and not verified and (drafter == "mtp" or drafter == "eagle")
-  if is_chosen then drafts = steps_by_default(target) end
-  if verified and (drafts == nil or drafter == "free") then drafts = verified - 1 end
-  local is_tree = (options.speculative_eagle_topk or 1) > 1 or drafter == "free" or is_chosen and drafts == 5
-  return { drafter = drafter, method = method, draft_tokens = drafts, model = model,
-    note = is_tree and "drafts are a tree; they are taken for its longest path" or nil }
-end
-
 return {
   name = "sglang",
   title = "SGLang",
@@ -155,7 +131,7 @@ return {
           speculative_num_draft_tokens = drafts + 1 }
       end },
   },
-  drafts = drafts_of,
+  drafts = require "engines.sglang.drafts",
   --- Engines of their own, without attention that is divided among ranks.
   replicas = function(options)
     local ranks = options.dp_size or 1

@@ -31,7 +31,7 @@ local function marlin_of(on, facts)
 end
 
 local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] = "free", suffix = "free",
-  eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
+  eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model", dflash = "block_parallel", dspark = "block_parallel" }
 
 --- The drafter of a command, and what it does not say. Prediction layers of the model draft as many tokens as there are
 --- of them where no option states a number (vllm/config/speculative.py, n_predict).
@@ -45,7 +45,8 @@ local function drafts_of(options, target)
   end
   local drafter = methods[method] or method:find "mtp$" and "mtp" or nil
   if drafts == nil and drafter == "mtp" and target and target.mtp_layers > 0 then drafts = target.mtp_layers end
-  return { drafter = drafter, method = method, draft_tokens = drafts, model = model }
+  local parameters = drafter == "block_parallel" and { layers = 5 } or nil -- published DFlash checkpoints: 5 to 8
+  return { drafter = drafter, method = method, draft_tokens = drafts, model = model, parameters = parameters }
 end
 
 --- The adapters of a command: those that it names, slots, the rank of a slot, adapters in the memory of the host. nil

@@ -2,7 +2,7 @@
 ---
 ---     first pass    over all tokens of the step (chunks of prompts, rejected drafts among them), attention like the
 ---                   step's own, LM head over the rows that draft
----     later passes  one token for each row that drafts
+---     later passes  one token for each row that drafts, or `topk` of them where drafts are a tree
 ---
 --- Contexts of the rows that draft are those of the decodes; of prompts that complete, the whole prompt. Every pass
 --- pays `pass_s` as well. Where steps are not planned ahead, the host launches every pass and prepares every
@@ -60,8 +60,8 @@ local function kernels_of(steps)
   return policy.fresh(policy.with(own, { host_step_s = 0, host_request_s = 0, sampler_s = 0 }))
 end
 
---- @param given table {model, deployment, operations, beside = {pass_s, host_pass_s, host_row_s}, fuses = hidden states
----   that one GEMM joins in front of the first pass, or of every pass (fuses_in_every_pass)}
+--- @param given table {model, deployment, operations, beside = {pass_s, host_pass_s, host_row_s, steps?, topk?},
+---   fuses = hidden states that one GEMM joins in front of the first pass, or of every pass (fuses_in_every_pass)}
 function decoder.of(context, given)
   local kernels = kernels_of(context.steps)
   kernels:bind { model = given.model, deployment = given.deployment, hardware = context.hardware, mfu = context.mfu,
@@ -70,7 +70,8 @@ function decoder.of(context, given)
   local waits, beside = context.async_depth == 1, given.beside
   local self = setmetatable({ kernels = kernels, operations = given.operations, pass_s = beside.pass_s,
     host_pass_s = waits and beside.host_pass_s or 0, host_row_s = waits and beside.host_row_s or 0,
-    fuse_time = false, later_fuse_time = false, pass = { prefills = {} } }, decoder)
+    steps = beside.steps or 0, topk = beside.topk or 1, fuse_time = false,
+    later_fuse_time = false, pass = { prefills = {} } }, decoder)
   if given.fuses then
     self.fuse = fusing(given.fuses, given.model)
     self.fuse_time = kernels:sum_of { self.fuse }
@@ -116,7 +117,7 @@ function decoder:more_rows_time(batch, rows, context)
   return time_s
 end
 
---- A pass with one token for each of `rows` requests.
+--- A pass with one token for each of `rows` requests, or branches of theirs.
 function decoder:later_pass(batch, rows, context)
   local kernels = self.kernels
   local time_s = tokens_time(kernels, batch, rows) + kernels.head_time(rows)
@@ -145,16 +146,18 @@ local function beside(self, batch, passes)
   return time_s
 end
 
---- Time of a step's passes, one for each draft; without drafts the first pass still keeps the drafter's cache.
+--- Time of a step's passes, one for each draft or level of a tree; without drafts the first pass still keeps the
+--- drafter's cache.
 --- @param batch rooflua.Batch
 function decoder:time(batch)
   local rows, passes = batch.draft_rows, batch.draft_passes
+  if self.steps > 0 then passes = math.min(passes, self.steps) end
   local time_s = self:first_pass(batch, 0, rows) + beside(self, batch, math.max(passes, 1))
   if passes < 2 or rows == 0 then return time_s end
   local context = context_of(batch)
   for _ = 2, passes do
     context = context + rows
-    time_s = time_s + self:later_pass(batch, rows, context)
+    time_s = time_s + self:later_pass(batch, rows * self.topk, context * self.topk)
   end
   return time_s
 end

@@ -21,6 +21,17 @@ function parameters.host_row_s()
     source = source_of_host }
 end
 
+function parameters.steps()
+  return { default = 0, unit = "passes", min = 0, max = 64, integer = true,
+    doc = "Passes for the drafts of a request; 0 = one for each draft.", source = "SGLang speculative_num_steps" }
+end
+
+function parameters.topk()
+  return { default = 1, unit = "tokens", min = 1, max = 64, integer = true,
+    doc = "Branches of a tree: tokens of a request in every pass but the first.",
+    source = "SGLang speculative_eagle_topk; each branch reads the whole cache (generate_draft_decode_kv_indices)" }
+end
+
 function parameters.tp()
   return { default = 0, unit = "GPUs", min = 0, max = 64, integer = true,
     doc = "Ranks that divide the drafter; 0 = the target's.", source = "vLLM draft_tensor_parallel_size" }

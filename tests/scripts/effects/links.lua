@@ -30,7 +30,14 @@ function links.deciders(served)
 end
 
 --- Values to try of parameters, and others that they need.
-function links.declare(effects)
+function links.declare(effects, priced)
+  local function between(hardware, tp)
+    return function(one)
+      return priced { model = "llama-3.1-8b", hardware = hardware, deployment = { tp = tp }, corrections = { one } }
+    end
+  end
+  effects.own["corrections.network"] = { between("h100-sxm", 16), between("gb10", 2) }
+  effects.own["corrections.host_bus"] = { between("a40", 2), between("rtx-4090", 2) }
   effects.needs["candidates.ladder.prefill_tp"] = { split = "only", tp = { 2 } }
   effects.values["candidates.ladder.prefill_tp"] = { { 1 } }
   effects.values["candidates.ladder.prefill_dp"], effects.values["candidates.ladder.prefill_ep"] = { { 2 } }, { { 2 } }

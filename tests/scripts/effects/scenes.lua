@@ -251,8 +251,6 @@ function effects.of(test)
     ["acceptance.synthetic"] = { long_speculation "acceptance" },
     ["corrections.expert_imbalance"] = {
       function(one) return priced { model = "qwen3-30b-a3b", steps = "infersim", corrections = { one } } end },
-    ["corrections.network"] = {
-      function(one) return priced { model = "deepseek-v3", deployment = { tp = 16 }, corrections = { one } } end },
     ["drafters.block_parallel"] = { drafted }, ["drafters.draft_model"] = { drafted }, ["drafters.eagle"] = { drafted },
     ["drafters.mtp"] = { drafted }, ["power.measured"] = { planning("power", { watched }) },
     ["schedulers.vllm_v1.scheduler_reserve_full_isl"] = { cramped() },
@@ -265,7 +263,7 @@ function effects.of(test)
     ["schedulers.trtllm.attention_dp_batching_wait_iters"] = { ranks_of_trtllm },
     ["schedulers.trtllm.attention_dp_timeout_iters"] = { ranks_of_trtllm },
     ["speculators.by_batch"] = { long_speculation "speculator" }, ["speculators.ema"] = { well_guessed },
-    ["speculators.gate"] = { long_speculation "speculator" },
+    ["acceptance.tree"] = { long_speculation "acceptance" }, ["speculators.gate"] = { long_speculation "speculator" },
     ["steps.infersim"] = { static, infersim(), infersim { model = "qwen3-30b-a3b", deployment = { tp = 2 } } },
     ["steps.infersim.hybrid_decode_overhead_s"] = { infersim { model = "qwen3-next-80b-a3b", deployment = { tp = 4 } },
       function(one)
@@ -341,8 +339,8 @@ function effects.of(test)
     effects.needs["workloads." .. name .. ".prefix_groups"] = { prefix_tokens = 300, num_requests = 40 }
   end
   effects.values = {
-    ["acceptance.per_position.rates"] = { { 0.9, 0.1 } },
-    ["acceptance.trace.rounds"] = { { { 3, 3, 1 } } }, ["schedulers.priority.keep_junctions"] = { false },
+    ["acceptance.per_position.rates"] = { { 0.9, 0.1 } }, ["acceptance.trace.rounds"] = { { { 3, 3, 1 } } },
+    ["acceptance.tree.chain"] = { require "acceptance.golden" {} }, ["schedulers.priority.keep_junctions"] = { false },
     ["acceptance.trace.path"] = { test.file("b.csv", "arrival_s,prompt_tokens,output_tokens,rounds\n0,10,9,3 3 3\n") },
     ["drafters.block_parallel.intermediate_size"] = { 8192 }, ["drafters.eagle.intermediate_size"] = { 8192 },
     ["drafters.eagle.kv_heads"] = { 16, 32 }, ["drafters.draft_model.model"] = { "llama-3.1-70b" },
@@ -385,7 +383,7 @@ function effects.of(test)
   tiers.declare(effects)
   dofile("tests/scripts/effects/agents.lua").declare(effects, test)
   routers.declare(effects, served, load)
-  links.declare(effects)
+  links.declare(effects, priced)
   widths.declare(effects)
   for _, each in ipairs { clients, gates, fleets, adapters, experts } do each.declare(effects, served) end
   effects.keys = keys_of()

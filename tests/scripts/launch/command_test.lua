@@ -88,7 +88,7 @@ test("every flag is modelled, without effect, noted, or unknown with its neighbo
     "no neighbour")
   test.check(told("CUDA_VISIBLE_DEVICES=1 vllm serve m"):find "variables without effect here: CUDA_VISIBLE_DEVICES")
   test.check(told [[vllm serve m --kv-transfer-config '{"kv_role":"kv_producer"}']]:find "%-%-kv%-transfer%-config: ")
-  test.check(told("sglang serve --model m --speculative-algorithm DFLASH"):find "not modelled")
+  test.check(told("sglang serve --model m --speculative-algorithm OTHER"):find "not modelled")
 end)
 
 test("SGLang's ranks without divided attention are engines of their own", function()

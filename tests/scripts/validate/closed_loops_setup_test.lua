@@ -161,13 +161,6 @@ test("only the engines that decode draft", function()
   for _, each in ipairs(given.replicas) do test.equal(each.speculation, nil) end
 end)
 
-test("collectives over several nodes cross the network where the GPU has one", function()
-  local given = scenario(with(deepseek, { widths = "16,1,16" }))
-  test.equal(policy.class_of(given.corrections[1]).name, "network")
-  test.equal(scenario(deepseek).corrections, nil)
-  test.equal(scenario(with(deepseek, { widths = "16,1,16", system = "gb200" })).corrections, nil)
-end)
-
 -- The client's side -------------------------------------------------------------------------------------------------
 
 test("prompts that are sent as text cost the front end time by their tokens", function()

@@ -5,6 +5,7 @@ local afd = require "rooflua.applied.afd"
 local choice = require "rooflua.engines.choice"
 local context_parallel = require "rooflua.applied.context_parallel"
 local implications = require "rooflua.engines.implications"
+local links = require "rooflua.applied.links"
 local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -243,9 +244,10 @@ local function with_deployment(given, keys, memory, serves)
   return out, memory
 end
 
---- The corrections of a scenario and, after them, those that the engine's values stand for; how many those are.
+--- The corrections of a scenario and, after them, those that its links and the engine's values stand for; how many
+--- those are.
 local function corrections_of(reader, given, resolved)
-  local own = {}
+  local own = links.of(reader, resolved.facts, given.corrections)
   for _, setting in ipairs(settings) do
     local value = setting.correction and resolved.values[setting.name]
     if value and value ~= 0 then
@@ -341,7 +343,10 @@ end
 --- besides.
 local function notes_of(reader, chosen, follows, resolved, given)
   local out = { follows and chosen.note or nil }
-  if follows then out[#out + 1] = afd.note(resolved, said(given, "deployment.expert_gpus")) end
+  if follows then
+    out[#out + 1] = afd.note(resolved, said(given, "deployment.expert_gpus"))
+    out[#out + 1] = select(2, links.of(reader, resolved.facts, given.corrections))
+  end
   for _, list in ipairs { chosen.notes or {}, unread_of(chosen, resolved), reader.shared.told or {} } do
     for _, sentence in ipairs(list) do out[#out + 1] = sentence end
   end

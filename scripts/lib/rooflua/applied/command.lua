@@ -6,6 +6,7 @@
 -- `others` names of variables that mean nothing here.
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
+local drafting = require "rooflua.applied.drafting"
 local quoting = require "rooflua.text.quoting"
 local reading = require "rooflua.engines.launch.reading"
 local schema = require "rooflua.scenario.schema"
@@ -77,19 +78,16 @@ local function speculation_of(deployment, given)
       found.draft_tokens and "" or " without their number")
     return nil, told
   end
-  local speculator = require("rooflua.scenario.policies").of(require("rooflua.scenario.reader").new "command",
-    "speculation.speculator", "fixed")
-  speculator = require("rooflua.policy").with(speculator, { draft_tokens = found.draft_tokens })
   if group.acceptance == nil then
-    told[#told + 1] = "a command does not say how many drafts are accepted: as many as acceptance.constant says by "
-      .. "default; say speculation.acceptance"
+    told[#told + 1] = ("a command does not say how many drafts are accepted: as many as acceptance.constant says by "
+      .. "default%s%s; say speculation.acceptance"):format(found.topk and " of a chain" or "",
+      found.model and (", whatever the drafter (%s)"):format(found.model) or "")
   end
   if found.model and found.drafter == "draft_model" then
     told[#told + 1] = ("the drafter %s is taken for the model of drafters.draft_model; say speculation.drafter")
       :format(found.model)
   end
-  return { speculator = speculator, drafter = group.drafter or found.drafter,
-    acceptance = group.acceptance or "constant" }, told
+  return drafting.keys(found, group), told
 end
 
 --- The name of a key of `adapters` as the flag of its engine.

@@ -4,6 +4,7 @@ local choice = require "rooflua.engines.choice"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
+local policy = require "rooflua.policy"
 local quoting = require "rooflua.text.quoting"
 local spec = require "rooflua.spec"
 
@@ -45,6 +46,17 @@ local function engine_text(engine, keys)
   return "{ " .. wrapped(parts, ",", "    ") .. " }"
 end
 
+--- A policy as Lua: its name in quotes, or its class with what is given of its numbers and words.
+local function policy_text(folder, given)
+  if type(given) == "string" and folder == "drafters" then return quoting.lua(given) end
+  local parts, name = {}, type(given) == "string" and given or policy.describe(given).name
+  for key, value in core.sorted_pairs(type(given) == "string" and {} or policy.parameters(given)) do
+    local is_text = policy.is_given(given, key) and type(value) ~= "table"
+    if is_text then parts[#parts + 1] = key .. " = " .. lua_value(value) end
+  end
+  return ('require "%s.%s" {%s}'):format(folder, name, #parts > 0 and " " .. core.join(parts, ", ") .. " " or "")
+end
+
 --- Lines for what is no option of the engine.
 local function more_text(keys)
   local lines = {}
@@ -53,8 +65,8 @@ local function more_text(keys)
   if own then
     lines[#lines + 1] = ('  speculation = { speculator = require "speculators.fixed" { draft_tokens = %d },'):format(
       own.speculator.draft_tokens)
-    lines[#lines + 1] = ('    drafter = "%s", acceptance = require "acceptance.constant" {} }, -- how many?')
-      :format(own.drafter)
+    lines[#lines + 1] = ("    drafter = %s,\n    acceptance = %s }, -- how many?"):format(
+      policy_text("drafters", own.drafter), policy_text("acceptance", own.acceptance))
   end
   if keys.adapters then
     local parts = {}

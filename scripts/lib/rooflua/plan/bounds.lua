@@ -217,8 +217,9 @@ end
 --- Why there are no bounds for a step model; nil where there are.
 local function off_because(engine)
   local prepared, steps = engine.prepared, engine.steps.steps
-  local correction = prepared.corrections[1]
-  if correction then return ("steps have the correction %s"):format(tostring(correction.name)) end
+  for _, each in ipairs(prepared.corrections) do
+    if not each.lengthens then return ("steps have the correction %s"):format(tostring(each.name)) end
+  end
   if not steps.monotone then return ("%s does not declare itself monotone"):format(tostring(steps.name)) end
 end
 

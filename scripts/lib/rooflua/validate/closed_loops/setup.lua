@@ -6,6 +6,7 @@ local engine = require "rooflua.validate.closed_loops.engine"
 local engines = require "rooflua.validate.engines"
 local kinds = require "rooflua.intervals.kinds"
 local mfu = require "rooflua.mfu"
+local policy = require "rooflua.policy"
 local score = require "rooflua.validate.score"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
@@ -79,12 +80,16 @@ end
 --- The drafts of a question with what is accepted of them; nil without drafts.
 local function speculation_of(question, found, notes)
   if not found then return nil end
-  local length, rate = tonumber(question.accept_length), accepted
-  if length then rate = setup.accepted_part(length, found.speculator.draft_tokens) end
+  local length, rate, own = tonumber(question.accept_length), accepted, found.acceptance
+  local is_tree = policy.is_instance(own) and own.topk ~= nil
+  if length then rate = setup.accepted_part(length, is_tree and own.steps or found.speculator.draft_tokens) end
   notes[#notes + 1] = length and "acceptance of drafts is the run's own"
     or ("acceptance of drafts is assumed: %g"):format(accepted)
-  return { speculator = found.speculator, drafter = found.drafter,
-    acceptance = require "acceptance.constant" { rate = rate } }
+  local acceptance = require "acceptance.constant" { rate = rate }
+  if is_tree then -- what a run prints is that of its tree; what is assumed is that of a chain
+    acceptance = policy.with(own, { chain = acceptance, topk = not length and found.drafter.topk or 1 })
+  end
+  return { speculator = found.speculator, drafter = found.drafter, acceptance = acceptance }
 end
 
 --- Widths as keys of a deployment, and how many engines there are. Copies of a dense model, and of a model whose engine
@@ -127,15 +132,6 @@ local function network_of(question, model, hardware, own)
     bytes_per_s = links * (inside and hardware.link_bytes_per_s or hardware.network_bytes_per_s) }
 end
 
---- Collectives over several nodes cross the network, where the GPU's hardware.toml states one.
-local function corrections_of(question, hardware)
-  for _, part in ipairs(question.parts) do
-    if part.widths.tp * part.widths.dp > hardware.domain_gpus and hardware.network_bytes_per_s > 0 then
-      return { require "corrections.network" {} }
-    end
-  end
-end
-
 --- @param question table of rows.read
 --- @param steps table? the step model
 --- @param options table as setup.options, and `folder` of the file
@@ -158,7 +154,6 @@ function setup.scenario(question, steps, options)
   local out = { title = question.id, seed = options.seed, model = model, hardware = hardware, steps = steps,
     mfu = database(hardware, chosen.engine.tables.name, options.modelled ~= 1),
     workload = client.workload(question, sends, options.requests_per_client), speculation = list[#list].speculation,
-    corrections = corrections_of(question, hardware),
     frontend = { base_s = engines.fitted().client_frontend_s.value,
       per_prompt_token_s = sends.is_text and engines.text_token_s or 0 } }
   for _, each in ipairs(list) do each.speculation = nil end
