@@ -235,8 +235,8 @@ test("what is not priced is refused by name", function()
   refused("'eplp'; did you mean 'eplb'?", { experts = { balancer = "eplp" } })
   refused("experts.balancer: eplb: groups: 8 experts do not divide into 3", { experts = { balancer = eplb {
     groups = 3 } } })
-  refused("scenario: experts: move between nodes, and b200 states no network", { model = "deepseek-v3",
-    hardware = "b200", deployment = { dp = 16, ep = 16 }, experts = {} })
+  refused("scenario: experts: move between nodes, and h100-pcie states no network", { model = "qwen3-30b-a3b",
+    hardware = "h100-pcie", deployment = { dp = 16, ep = 16 }, experts = {} })
   refused("faults", { experts = {}, faults = require "faults.exponential" { mtbf_s = 100 } })
 end)
 

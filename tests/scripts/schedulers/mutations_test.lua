@@ -20,7 +20,7 @@ dofile("tests/scripts/mutations.lua").check {
     ["schedulers.static_batch"] = { tests = tests "static_batch", unnoticed = 1 },
     ["schedulers.trtllm"] = { unnoticed = 24, tests = tests("trtllm", "trtllm_limits", "trtllm_reuse", "longest") },
     ["schedulers.vllm_v0"] = { tests = tests "vllm_v0", unnoticed = 5 },
-    ["schedulers.vllm_v1"] = { unnoticed = 32,
+    ["schedulers.vllm_v1"] = { unnoticed = 33,
       tests = { "tests/scripts/schedulers/vllm_v1_test.lua", "tests/scripts/schedulers/vllm_hybrids_test.lua",
         "tests/scripts/serving/adapters_test.lua", "tests/reference/engines/expectations_test.lua vllm" } },
   },
