@@ -2,12 +2,13 @@
 local policy = require "rooflua.policy"
 
 local inner = {}
+local words = { cdata = "an object", userdata = "an object" }
 
 --- The state of a workload that another one is made of. @param where the key that holds it, for errors
 function inner.open(given, rng, where)
   if not policy.is_instance(given) or type(given.requests) ~= "function" then
     error(("%s: expected a workload such as require \"workloads.poisson\" { rate_per_s = 2 }, found %s")
-      :format(where, policy.is_instance(given) and tostring(given) or type(given)), 0)
+      :format(where, policy.is_instance(given) and tostring(given) or words[type(given)] or type(given)), 0)
   end
   local state = given:requests(rng)
   if type(state) ~= "table" then
