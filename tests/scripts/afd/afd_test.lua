@@ -33,8 +33,8 @@ test("what does not divide, does not fit or is not combined is refused by the na
       { "deepseek-v3", { dp = 4, ep = 24, expert_gpus = 24 } },
     ["experts of deepseek-v3 do not fit on 4 x h200-sxm: "] = { "deepseek-v3", { dp = 4, ep = 4, expert_gpus = 4 } },
     ["they fit with expert_gpus = 8 and ep = 8"] = { "deepseek-v3", { dp = 4, ep = 4, expert_gpus = 4 } },
-    ["lie in several nodes of 8, and b200 states no network"] =
-      { "deepseek-v3", { dp = 4, ep = 8, expert_gpus = 8 }, "b200" },
+    ["lie in several nodes of 8, and gh200 states no network"] =
+      { "deepseek-v3", { dp = 4, ep = 8, expert_gpus = 8 }, "gh200" },
     ["deployment.expert_gpus: expected"] = { "deepseek-v3", { dp = 4, expert_gpus = -1 } },
   } do
     test.raises(message, function() deploy(case[1], case[2], case[3]) end)
