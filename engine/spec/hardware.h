@@ -29,6 +29,7 @@ struct Hardware {
   std::optional<double> tdp_w;    // watts that the datasheet allows, the whole board
   int domain_gpus = 8;            // that reach each other over the link
   int node_gpus = 0;              // of one node: that one operating system runs; 8, or domain_gpus
+  bool peer_copies = true;        // GPUs of a node copy to each other, not through its host's memory
   std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
   std::optional<BytesPerSecond> host_bandwidth;     // one direction, to the memory of its host
   int sms = 0;                                      // streaming multiprocessors

@@ -189,6 +189,7 @@ Hardware hardware_from_script(const Json& table, const std::string& origin, cons
     hardware.tables_from = base->name;
     hardware.domain_gpus = base->domain_gpus;
     hardware.node_gpus = base->node_gpus;
+    hardware.peer_copies = base->peer_copies;
     hardware.sms = base->sms;
   }
   const Fields fields(table, "", "hardware");

@@ -5,9 +5,6 @@
 ---     time = of another GPU's table + ranks x (staged_rank_s - rank_s), where peers do not copy to each other
 local policy = require "rooflua.policy"
 
---- GPUs whose driver refuses copies between peers over the bus, so that messages pass through the host's memory.
-local staged = { ["rtx-3090"] = true, ["rtx-4090"] = true, ["rtx-5090"] = true }
-
 ---@class corrections.HostBus
 ---@field rank_s number
 ---@field staged_rank_s number
@@ -23,8 +20,8 @@ local HostBus = policy.define {
     staged_rank_s = { default = 5.9e-6, unit = "s", min = 0, max = 1e-3, doc = "The same through the host's memory.",
       source = "eight RTX 4090 and 3090, 8 bytes: 41 and 54 us (NCCL issues 1530, 1439)" },
     peers = { default = "auto", values = { "auto", "yes", "no" },
-      doc = "Whether GPUs copy to each other over the bus; auto: not on GeForce.",
-      source = "NVIDIA's driver: cudaDeviceCanAccessPeer of GeForce" },
+      doc = "Whether GPUs copy to each other over the bus; auto: as the GPU's peer_copies says.",
+      source = "hardware.toml, peer_copies" },
   },
 }
 
@@ -36,7 +33,7 @@ local unmeasured = { modelled = true, assumed = true }
 function HostBus:bind(context)
   local constants = context.hardware.constants
   self.over_links = { constants.all_reduce_2_s, constants.all_reduce_4_small_s, constants.all_reduce_8_small_s }
-  local is_staged = self.peers == "no" or self.peers == "auto" and staged[context.hardware.name]
+  local is_staged = self.peers == "no" or self.peers == "auto" and not context.hardware.peer_copies
   self.each_s = is_staged and self.staged_rank_s or self.rank_s
   self.more_s = math.max(0, self.each_s - self.rank_s)
 end

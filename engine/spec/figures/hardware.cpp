@@ -142,6 +142,9 @@ constexpr auto rows = rows_of<Hardware>(
                                    "GPUs that reach each other over the link"),
     figure<&Hardware::node_gpus>("node_gpus", "GPUs", 1, 1e5, open,
                                  "GPUs of one node: that one operating system runs"),
+    figure<&Hardware::peer_copies>("peer_copies", open,
+                                   "GPUs of a node copy to each other, not through its host's "
+                                   "memory"),
     computed<Hardware, watts>("tdp_w", "number", "watts that the datasheet allows; 0 = not stated"),
     figure<&Hardware::sms>("sms", "multiprocessors", 1, 1e4, needed, "streaming multiprocessors"),
     computed<Hardware, lender>("tables_from", "string",

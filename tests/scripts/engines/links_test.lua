@@ -51,6 +51,19 @@ test("a rank over the bus costs 3.1 us, or 5.9 through the host's memory, in eac
   test.equal(tpot_s("l40s", { tp = 4 }), tpot_s("l40s", { tp = 4 }, with "no"), "a table has them")
 end)
 
+test("whether GPUs copy to each other is a figure of the GPU, which a changed one keeps", function()
+  local spec = rooflua.spec
+  test.equal(spec.hardware("a40").peer_copies, true)
+  test.equal(spec.hardware({ from = "rtx-4090", memory_gb = 48 }).peer_copies, false)
+  test.equal(spec.hardware({ from = "rtx-4090", peer_copies = true }).peer_copies, true)
+  local function staged(peers)
+    return tpot_s("rtx-3090", { tp = 4, weights = "int4_group128" }, { corrections = { require "corrections.host_bus" {
+      peers = peers } } })
+  end
+  test.equal(staged "auto", staged "no")
+  test.at_least(staged "no", 1.001 * staged "yes")
+end)
+
 test("a second node makes small batches slower, by the latency of each all-reduce", function()
   local function with(latency_s)
     return { corrections = { require "corrections.network" { latency_s = latency_s, single_latency_s = latency_s } } }

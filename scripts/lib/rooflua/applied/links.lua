@@ -6,7 +6,8 @@ local policy = require "rooflua.policy"
 local links = {}
 
 --- Whether GPUs reach each other no faster than they reach the memory of their host: both go over one bus. The factor
---- is what a bus states over what is reached of it (hardware.toml: 64 and 55.6 GB/s).
+--- is what a bus states over what is reached of it (hardware.toml: 64 and 55.6 GB/s). No bus reaches 100 GB/s: such
+--- hosts are joined by NVLink (GH200, GB200, GB300) or share the memory.
 local function share_bus(hardware)
   return hardware.host_bytes_per_s > 0 and hardware.link_bytes_per_s <= 1.2 * hardware.host_bytes_per_s
     and hardware.host_bytes_per_s < 100e9
