@@ -25,11 +25,10 @@ local Tree = policy.define {
       source = "SGLang speculative_eagle_topk" },
     draft_tokens = { default = 15, unit = "tokens", min = 1, max = 128, integer = true,
       doc = "Drafts that are verified.", source = "SGLang speculative_num_draft_tokens - 1" },
-    exponent = { default = 0.55, unit = "1", min = 0, max = 5,
+    exponent = { default = 0.43, unit = "1", min = 0, max = 5,
       doc = "Power b of the rank with which the likeliest tokens miss the right one.",
-      source = "fitted to accepted lengths of one EAGLE-3 head on five texts, trees of 7 and 59 drafts (0.45 to 0.7, "
-        .. "lengths within 6 %); another head gives 0.3 to 1.15, SpecForge issue 339 0.55; Medusa's top 1 and 5 "
-        .. "(arXiv 2401.10774) give 0.43, EAGLE issue 143 0.3" },
+      source = "Medusa's top 1 and 5 (arXiv 2401.10774) give 0.43; lengths of trees in SpecForge issue 339 give 0.55, "
+        .. "in EAGLE issue 143 0.3" },
     scope = { default = "request", values = { "request", "step" },
       doc = "request: every row draws; step: one draw for the whole batch.", source = "as per_position.scope" },
   },
