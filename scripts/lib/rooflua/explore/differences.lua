@@ -170,7 +170,7 @@ function differences.of_documents(first, second, files)
       same[#same + 1] = #list > 1 and pair[1].name or core.join(files, "; ")
     end
   end
-  if #same > 0 then lines[1] = "no difference (at most 3 %): " .. core.join(same, "; ") end
+  if #same > 0 then lines[1] = ("no difference (%s): %s"):format(levers.flat_text, core.join(same, "; ")) end
   local paths = paths_between(first, second, list)
   lines[#lines + 1] = levers.text(levers.list(paths))
   if #paths == 0 and #list > 0 and #same < #list then

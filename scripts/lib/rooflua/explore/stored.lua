@@ -1,6 +1,7 @@
 -- Runs of two files of results, compared: variants with the same parameters, seed by seed.
 local differences = require "rooflua.explore.differences"
 local core = require "rooflua.base.core"
+local levers = require "rooflua.intervals.levers"
 local metrics = require "rooflua.measure.metrics"
 local paired = require "rooflua.explore.paired"
 local statistics = require "rooflua.base.statistics"
@@ -55,7 +56,8 @@ function stored.differences(first, second, options)
     #rows) }
   if #rows > 0 then parts[#parts + 1] = tables_text(texts.compared_rows(rows, level)) end
   if changed > 0 and #same > 0 then
-    parts[#parts + 1] = "no difference (at most 3 %, or inside the noise of seeds): " .. core.join(same, "; ")
+    parts[#parts + 1] = ("no difference (%s, or inside the noise of seeds): %s"):format(levers.flat_text,
+      core.join(same, "; "))
   end
   if #alone > 0 then parts[#parts + 1] = core.join(alone, "\n") end
   return table.concat(parts, "\n\n") .. "\n"

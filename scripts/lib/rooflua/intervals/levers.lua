@@ -8,6 +8,7 @@ local levers = {}
 
 --- Changes up to this share are none: what the measured pairs call flat.
 levers.flat_frac = 0.03
+levers.flat_text = ("at most %g %%"):format(100 * levers.flat_frac)
 
 --- Levers of keys that are called otherwise there. Each part of the widths counts under its own name, too.
 local called = { hardware = { "system" }, weights = { "format" }, replicas = { "scaling" }, router = { "routers" },

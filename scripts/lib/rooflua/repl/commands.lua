@@ -4,6 +4,7 @@ local answers = require "rooflua.intervals.answers"
 local breakdown = require "rooflua.serving.breakdown"
 local changes = require "rooflua.serving.changes"
 local chosen_play = require "rooflua.measure.chosen_play"
+local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local failures = require "rooflua.serving.failures"
 local help = require "rooflua.help.topics"
@@ -293,7 +294,7 @@ list.report = { usage = ":report", doc = "the report of the current simulation s
     breakdown.tell(state)
     say(session, (native.serve_report(state.run):gsub("\n+$", "")))
     local found = answers.of_run(state, native.serve_summary(state.run))
-    for _, line in ipairs(found and found.text or {}) do say(session, pretty.wrapped(line, session.width)) end
+    for _, line in ipairs(found and found.text or {}) do say(session, columns.wrapped(line, session.width)) end
     for _, note in ipairs(notes.of_run(state, failures.of(state)) or {}) do say(session, note) end
   end }
 
@@ -322,13 +323,13 @@ list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXP
   end }
 
 list.reload = { usage = ":reload", doc = "reads edited policy files; simulations go on with them",
-  run = function(session) print(pretty.wrapped(reload.run(session), session.width)) end }
+  run = function(session) print(columns.wrapped(reload.run(session), session.width)) end }
 
 list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on why, cost.gemm, schedulers.sjf, ...",
   run = function(session, arguments)
     if arguments == "" then return commands.help(session) end
     local asked = list[arguments:gsub("^:", "")]
-    print(pretty.wrapped(asked and asked.usage .. "  " .. asked.doc or help.text(arguments), session.width))
+    print(columns.wrapped(asked and asked.usage .. "  " .. asked.doc or help.text(arguments), session.width))
   end }
 
 list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() return "quit" end }
@@ -355,10 +356,10 @@ function commands.help(session)
   local longest = 0
   for _, name in ipairs(order) do longest = math.max(longest, #list[name].usage) end
   for _, name in ipairs(order) do
-    local doc = pretty.wrapped(list[name].doc, math.max(session.width - longest - 6, 30))
+    local doc = columns.wrapped(list[name].doc, math.max(session.width - longest - 6, 30))
     print("  " .. units.padded(list[name].usage, longest) .. "  " .. doc:gsub("\n", "\n" .. (" "):rep(longest + 4)))
   end
-  print(pretty.wrapped(closing, session.width))
+  print(columns.wrapped(closing, session.width))
 end
 
 --- The commands, each with the arguments that Tab offers.

@@ -146,8 +146,6 @@ local function clipped(text, width)
 end
 pretty.clipped = clipped
 
-pretty.wrapped = columns.wrapped
-
 --- "mean 2.354 s, p50 2.305 s, p99 3.028 s, max 3.078 s (270)"
 local function statistics_text(fields, unit)
   if type(fields.p50) ~= "number" or type(fields.p99) ~= "number" or type(fields.mean) ~= "number" then return nil end

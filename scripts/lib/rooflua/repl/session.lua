@@ -4,6 +4,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local columns = require "rooflua.text.columns"
 local commands = require "rooflua.repl.commands"
 local complete = require "rooflua.repl.complete"
 local help = require "rooflua.help.topics"
@@ -44,7 +45,7 @@ session.environment.require = chunks.require
 session.environment.pairs = core.sorted_pairs
 session.environment.help = function(topic)
   if topic == nil then return commands.help(session) end
-  print(pretty.wrapped(help.text(topic), session.width))
+  print(columns.wrapped(help.text(topic), session.width))
 end
 
 --- Forgets simulations that the user closed.
