@@ -220,7 +220,8 @@ test("a method of the program that a run replaced is the program's in the next r
   local out, ok = run("run", path, "--quiet")
   test.check(ok, "%s", out)
   local first, last = out:match "\nrouter=round_robin([^\n]*)\n.-\nrouter=again([^\n]*)\n"
-  test.equal(last and last:gsub(" +", " "), first and first:gsub(" +", " "), out)
+  test.check(last, "%s", out)
+  test.equal((last:gsub(" +", " ")), (first:gsub(" +", " ")), out)
 end)
 
 test("the libraries have all their functions, and pairs sees them", function()
