@@ -52,7 +52,7 @@ for _, addition in ipairs(dofile "tests/declared/additions.lua") do
     if not files[unit] then files[unit], count = true, count + 1 end
   end
   for _, each in ipairs(addition.declaration or {}) do change(addition.declaration.file, each) end
-  for _, each in ipairs(addition.code) do change(each.file, each) end
+  for _, each in ipairs(addition.code or {}) do change(each.file, each) end
   for _, each in ipairs(addition.own or {}) do
     local path = each[2] or each[1]
     assert(os.execute(("mkdir -p '%s/%s'"):format(copy, path:match "^(.*)/")) == 0)

@@ -14,12 +14,8 @@ case $part in
 esac
 mkdir -p "$2/without"
 folder=$(cd "$2/without" && pwd)
-mkdir -p "$folder/tree"
-for each in CMakeLists.txt README.md engine scripts scenarios bench_data docs tests; do # files keep their times
-  cp -a "$each" "$folder/fresh.$$"
-  rm -rf "${folder:?}/tree/$each"
-  mv "$folder/fresh.$$" "$folder/tree/$each"
-done
+. tests/declared/tree.sh
+copy CMakeLists.txt README.md engine scripts scenarios bench_data docs tests
 cd "$folder/tree"
 
 # Its folder, its policy from Lua and the rows that name it: at most six lines in files that are not its own.
@@ -52,17 +48,7 @@ fi
 echo "$part: $changed lines in files that are not its own"
 [ "$changed" -le 6 ] || { echo "FAIL more than 6 lines name $part"; exit 1; }
 
-build() {
-  cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \
-    -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 &&
-    cmake --build "$folder/build" --target rooflua
-}
-if ! build >"$folder/build.log" 2>&1; then
-  tail -40 "$folder/build.log"
-  echo "FAIL the program without $part does not build"
-  exit 1
-fi
-built=$folder/build/bin/rooflua
+build "without $part"
 export ROOFLUA_HOME="$folder/tree" ROOFLUA_PROGRAM="$built"
 
 if "$built" run "$asks" --quiet >"$folder/asked" 2>&1; then
@@ -70,12 +56,14 @@ if "$built" run "$asks" --quiet >"$folder/asked" 2>&1; then
   exit 1
 fi
 grep -qE "this program (has no part|is built without)|unknown key '$part'" "$folder/asked" || { cat "$folder/asked"; echo "FAIL no word of $part"; exit 1; }
-failed=0
+failed=0 ran=0
 for test in tests/scripts/serving/*_test.lua tests/scripts/fleets/*_test.lua tests/scripts/plays/*_test.lua \
   tests/scripts/workloads/*_test.lua tests/scripts/"$tag"/*_test.lua; do
   [ -e "$test" ] || continue
   [ "${test##*/}" != fork_law_test.lua ] || continue # it asks every shipped policy, those of the part, too
   ! grep -qwE "${policy:-$part}|$part" "$test" || continue # its own, and others that ask for it
+  ran=$((ran + 1))
   "$built" lua "$test" >"$folder/test.log" 2>&1 || { tail -5 "$folder/test.log"; echo "FAIL $test"; failed=1; }
 done
+[ "$ran" -ge 10 ] || { echo "FAIL only $ran tests ask nothing of $part"; exit 1; }
 exit $failed

@@ -1,5 +1,7 @@
 -- Bound step models for tests: (name, parameters, what) -> instance. Without tables (mfu) all is modelled, so that
 -- prices follow from formulas.
+local choice = require "rooflua.engines.choice"
+local engine_values = require "rooflua.engines.values"
 local rooflua = require "rooflua"
 
 local bound = {}
@@ -20,6 +22,20 @@ function bound.bind(steps, given)
     engine = given.release and rooflua.engines.of(given.release, about) or nil,
   }
   return steps
+end
+
+--- Values of an engine, "vllm 0.9" or { "vllm 0.9", option = value }, where it runs.
+--- @param about {model =, hardware =, tp =, dp =, weights =...}: names, and what is not 1 or the format of the model
+function bound.values(engine, about)
+  local facts, options = { tp = 1, dp = 1, pp = 1, ep = 1 }, {}
+  for name, value in pairs(about) do facts[name] = value end
+  facts.model, facts.hardware = rooflua.spec.model(about.model), rooflua.spec.hardware(about.hardware)
+  if type(engine) ~= "table" then engine = { engine } end
+  for name, value in pairs(engine) do
+    if name ~= 1 then options[name] = value end
+  end
+  local chosen = choice.parse(engine[1])
+  return engine_values.of(chosen.engine, chosen.release, facts, options).values
 end
 
 local batch = rooflua.cost.batch

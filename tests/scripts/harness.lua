@@ -35,9 +35,13 @@ local function text(value)
   return type(value) == "number" and ("%.15g"):format(value) or tostring(value)
 end
 
+--- A message without arguments is taken as it is: it may be what a program printed.
 local function fail(message, ...)
-  error({ message = here() .. message:format(...) }, 0)
+  error({ message = here() .. (select("#", ...) > 0 and message:format(...) or message) }, 0)
 end
+
+--- Ends a test that cannot run here.
+function harness.skip(why) error({ skip = why }, 0) end
 
 local function prefix(what) return what and what .. ": " or "" end
 
@@ -112,13 +116,13 @@ function harness.shared(path)
     return full
   end
   if os.getenv "ROOFLUA_REQUIRE_SHARED" == "1" then fail("%s is not there", full) end
-  error({ skip = full .. " is not there" }, 0)
+  harness.skip(full .. " is not there")
 end
 
 --- Skips a test of a program that was built without libyaml.
 function harness.needs_yaml()
   local ok, problem = pcall(require("rooflua.native").yaml_decode, "a: 1", "yaml")
-  if not ok and tostring(problem):find("without libyaml", 1, true) then error({ skip = tostring(problem) }, 0) end
+  if not ok and tostring(problem):find("without libyaml", 1, true) then harness.skip(tostring(problem)) end
 end
 
 --- A temporary folder of this test program, removed by finish().
@@ -141,6 +145,20 @@ function harness.file(name, content)
     out:close()
   end
   return path
+end
+
+--- A new folder with these files: {path in it = text}.
+function harness.folder_of(files)
+  local folder = harness.file()
+  assert(os.execute("mkdir " .. folder) == 0)
+  for path, content in pairs(files) do
+    local inside = path:match "^(.*)/"
+    if inside then assert(os.execute("mkdir -p " .. quoted(folder .. "/" .. inside)) == 0) end
+    local out = assert(io.open(folder .. "/" .. path, "wb"))
+    out:write(content)
+    out:close()
+  end
+  return folder
 end
 
 function harness.finish()

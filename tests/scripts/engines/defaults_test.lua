@@ -1,25 +1,17 @@
 -- What SGLang fuses and overlaps where nobody asks for more, kernels of HIP graphs, and tables that do not stand in.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
-local choice = require "rooflua.engines.choice"
 local cost = require "rooflua.cost"
-local engine_values = require "rooflua.engines.values"
 local engines = require "rooflua.engines"
 local mfu = require "rooflua.mfu"
 local rooflua = require "rooflua"
 local Kernels = require "steps.kernels"
 
---- Values of an engine with a model on a GPU. Options follow the name: { "sglang 0.5.9", disable_radix_cache = true }.
+--- Values of an engine with a model on a GPU.
 local function values(engine, model, hardware, more)
-  local facts = { model = rooflua.spec.model(model), hardware = rooflua.spec.hardware(hardware), tp = 8, dp = 1, pp = 1,
-    ep = 1 }
-  for name, value in pairs(more or {}) do facts[name] = value end
-  local options = {}
-  for name, value in pairs(type(engine) == "table" and engine or {}) do
-    if name ~= 1 then options[name] = value end
-  end
-  local chosen = choice.parse(type(engine) == "table" and engine[1] or engine)
-  return engine_values.of(chosen.engine, chosen.release, facts, options).values
+  local about = { model = model, hardware = hardware, tp = 8 }
+  for name, value in pairs(more or {}) do about[name] = value end
+  return bound.values(engine, about)
 end
 
 test("all-reduces and norms are apart, but where SGLang fuses them by default or is asked to", function()

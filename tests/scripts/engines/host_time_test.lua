@@ -1,17 +1,10 @@
 -- Host times of engines by release.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
-local choice = require "rooflua.engines.choice"
-local rooflua = require "rooflua"
 local run = require "rooflua.serve"
-local values = require "rooflua.engines.values"
 
-local facts = { model = rooflua.spec.model "llama-3.1-8b", hardware = rooflua.spec.hardware "h100-sxm", tp = 1, dp = 1,
-  pp = 1, ep = 1 }
-
-local function request_s(release, options)
-  local chosen = choice.parse(release)
-  return values.of(chosen.engine, chosen.release, facts, options).values.host_request_s
+local function request_s(engine)
+  return bound.values(engine, { model = "llama-3.1-8b", hardware = "h100-sxm" }).host_request_s
 end
 
 test("a request costs 20 us of the host in V1 before 0.14", function()
@@ -19,7 +12,7 @@ test("a request costs 20 us of the host in V1 before 0.14", function()
                                    ["vllm 0.7"] = 2e-6, ["sglang 0.5.9"] = 2e-6, ["trtllm 1.0"] = 2e-6 } do
     test.equal(request_s(release), expected, release)
   end
-  test.equal(request_s("vllm 0.9", { VLLM_USE_V1 = "0" }), 2e-6)
+  test.equal(request_s { "vllm 0.9", VLLM_USE_V1 = "0" }, 2e-6)
 end)
 
 --- Time between two tokens of 64 requests that decode together.

@@ -1,9 +1,7 @@
 -- steps/kernels/apart_heads: decodes of FlashAttention 2 beside prompts, with numbers by hand.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
-local choice = require "rooflua.engines.choice"
 local rooflua = require "rooflua"
-local values = require "rooflua.engines.values"
 local Kernels = require "steps.kernels"
 
 local function steps_of(given)
@@ -51,17 +49,13 @@ test("decodes alone, other GPUs, other releases and a cache in 8 bits pay nothin
 end)
 
 test("another back end of attention packs heads, and so did V0", function()
-  local facts = { model = rooflua.spec.model "llama-3.1-8b", hardware = rooflua.spec.hardware "a10", tp = 1, dp = 1,
-    pp = 1, ep = 1 }
-  local function is_apart(release, options)
-    local chosen = choice.parse(release)
-    return values.of(chosen.engine, chosen.release, facts, options).values.heads_apart
-  end
-  test.equal(is_apart("vllm 0.11", {}), true)
-  test.equal(is_apart("vllm 0.11", { attention_backend = "FLASH_ATTN" }), true)
-  test.equal(is_apart("vllm 0.11", { attention_backend = "TRITON_ATTN" }), false)
-  test.equal(is_apart("vllm 0.9", { VLLM_USE_V1 = "0" }), false)
-  test.equal(is_apart("vllm 0.7", {}), false)
+  local about = { model = "llama-3.1-8b", hardware = "a10" }
+  local function is_apart(engine) return bound.values(engine, about).heads_apart end
+  test.equal(is_apart "vllm 0.11", true)
+  test.equal(is_apart { "vllm 0.11", attention_backend = "FLASH_ATTN" }, true)
+  test.equal(is_apart { "vllm 0.11", attention_backend = "TRITON_ATTN" }, false)
+  test.equal(is_apart { "vllm 0.9", VLLM_USE_V1 = "0" }, false)
+  test.equal(is_apart "vllm 0.7", false)
 end)
 
 test("a window bounds what is read again", function()

@@ -1,10 +1,8 @@
 -- Prompts in and out of CUDA graphs, by engine, release and option.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
-local choice = require "rooflua.engines.choice"
 local host = require "steps.kernels.host"
 local rooflua = require "rooflua"
-local values = require "rooflua.engines.values"
 
 local function steps_of(given, parameters)
   given.model, given.hardware = given.model or "llama-3.1-8b", given.hardware or "b200"
@@ -33,29 +31,24 @@ test("compiled latent attention is 4 operations, in Python it is 24", function()
 end)
 
 --- Tokens of the largest graph with prompts.
-local function tokens(release, options, more)
-  local facts = { model = rooflua.spec.model "qwen3-8b", hardware = rooflua.spec.hardware "h100-sxm", tp = 1, dp = 1,
-    pp = 1, ep = 1 }
-  for name, value in pairs(more or {}) do facts[name] = value end
-  local chosen = choice.parse(release)
-  return values.of(chosen.engine, chosen.release, facts, options).values.graphs_with_prefill
+local function tokens(engine, more)
+  local about = { model = "qwen3-8b", hardware = "h100-sxm" }
+  for name, value in pairs(more or {}) do about[name] = value end
+  return bound.values(engine, about).graphs_with_prefill
 end
 
 test("SGLang's prompts are in piecewise graphs from 0.5.10 on, where it captures them", function()
-  test.equal(tokens("sglang 0.5.9"), false)
-  test.equal(tokens("sglang 0.5.10"), 4096)
-  test.equal(tokens("sglang 0.5.12", { chunked_prefill_size = 2048 }), 2048)
-  test.equal(tokens("sglang 0.5.12", { piecewise_cuda_graph_max_tokens = 1024 }), 1024)
-  test.equal(tokens("sglang 0.5.12", { disable_piecewise_cuda_graph = true }), false)
-  test.equal(tokens("sglang 0.5.12", nil, { dp = 2 }), false)
-  test.equal(tokens("sglang 0.5.12", nil, { pp = 2 }), false)
-  test.equal(tokens("sglang 0.5.12", { moe_a2a_backend = "deepep" }), false)
-  test.equal(tokens("sglang 0.5.12", nil, { model = rooflua.spec.model "qwen3-next-80b-a3b" }), false)
-  local latent = { model = rooflua.spec.model "deepseek-v3" }
-  test.equal(tokens("sglang 0.5.12", nil, latent), 2048)
-  latent.hardware = rooflua.spec.hardware "b200"
-  test.equal(tokens("sglang 0.5.12", nil, latent), false)
-  test.equal(tokens("sglang 0.5.12", nil, { hardware = rooflua.spec.hardware "mi300x" }), false)
+  test.equal(tokens "sglang 0.5.9", false)
+  test.equal(tokens "sglang 0.5.10", 4096)
+  test.equal(tokens { "sglang 0.5.12", chunked_prefill_size = 2048 }, 2048)
+  test.equal(tokens { "sglang 0.5.12", piecewise_cuda_graph_max_tokens = 1024 }, 1024)
+  test.equal(tokens { "sglang 0.5.12", disable_piecewise_cuda_graph = true }, false)
+  test.equal(tokens { "sglang 0.5.12", moe_a2a_backend = "deepep" }, false)
+  test.equal(tokens("sglang 0.5.12", { model = "deepseek-v3" }), 2048)
+  for _, each in ipairs { { dp = 2 }, { pp = 2 }, { model = "qwen3-next-80b-a3b" }, { hardware = "mi300x" },
+    { model = "deepseek-v3", hardware = "b200" } } do
+    test.equal(tokens("sglang 0.5.12", each), false, next(each))
+  end
 end)
 
 test("a step in such a graph has no floor of the host", function()

@@ -3,26 +3,8 @@
 local test = dofile "tests/scripts/harness.lua"
 
 local program = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
-local folder = os.tmpname()
-os.remove(folder)
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
---- A new folder with these files, and its path.
-local count = 0
-local function folder_with(files)
-  count = count + 1
-  local path = folder .. "/" .. count
-  os.execute("mkdir -p " .. quoted(path))
-  for name, text in pairs(files) do
-    local inside = name:match "^(.*)/"
-    if inside then os.execute("mkdir -p " .. quoted(path .. "/" .. inside)) end
-    local file = assert(io.open(path .. "/" .. name, "w"))
-    file:write(text)
-    file:close()
-  end
-  return path
-end
 
 --- What the program prints, and whether it ends with status 0.
 local function run(...)
@@ -129,7 +111,7 @@ table.sort(names)
 
 for _, name in ipairs(names) do
   test("variants do not share " .. name, function()
-    local path = folder_with(states[name]) .. "/s.lua"
+    local path = test.folder_of(states[name]) .. "/s.lua"
     local one, ok = run("run", path, "--quiet")
     test.check(ok, "%s", one)
     test.equal((run("run", path, "--quiet", "--jobs", "2")), one, "with two jobs")
@@ -140,7 +122,7 @@ for _, name in ipairs(names) do
 end
 
 test("the same variant twice has the same result in one process", function()
-  local path = folder_with { ["s.lua"] = router:format("local last = 0", in_turn)
+  local path = test.folder_of { ["s.lua"] = router:format("local last = 0", in_turn)
     .. scenario 'router = Mine {}, vary = { title = { "one", "two" } }' } .. "/s.lua"
   local out, ok = run("run", path, "--quiet")
   test.check(ok, "%s", out)
@@ -150,14 +132,14 @@ test("the same variant twice has the same result in one process", function()
 end)
 
 test("what a scenario prints when it is loaded is printed once", function()
-  local path = folder_with { ["s.lua"] = "print 'loaded'\n" .. router:format("local last = 0", in_turn)
+  local path = test.folder_of { ["s.lua"] = "print 'loaded'\n" .. router:format("local last = 0", in_turn)
     .. scenario("router = Mine {}, " .. varied) } .. "/s.lua"
   local out = run("run", path, "--quiet")
   test.equal(select(2, out:gsub("loaded\n", "")), 1, out)
 end)
 
 test("files that change while a process runs are those that it has read", function()
-  local path = folder_with { ["s.lua"] = router:format("local last = 0", in_turn)
+  local path = test.folder_of { ["s.lua"] = router:format("local last = 0", in_turn)
     .. scenario("router = Mine {}, " .. varied) }
   local script = path .. "/lua.lua"
   local file = assert(io.open(script, "w"))
@@ -198,13 +180,13 @@ local changes = {
 
 for text, message in pairs(changes) do
   test("at the user's line: " .. text, function()
-    local path = folder_with { ["s.lua"] = "-- one\n" .. text .. "\n" .. scenario "" } .. "/s.lua"
+    local path = test.folder_of { ["s.lua"] = "-- one\n" .. text .. "\n" .. scenario "" } .. "/s.lua"
     local out, ok = run("run", path, "--quiet")
     test.check(not ok and out:find(message), "%s", out)
     test.check(out:find("s.lua:2:", 1, true), "%s", out)
   end)
   test("in a method, at the user's line: " .. text, function()
-    local path = folder_with { ["s.lua"] = router:format("", "\n" .. text .. "\nreturn 1")
+    local path = test.folder_of { ["s.lua"] = router:format("", "\n" .. text .. "\nreturn 1")
       .. scenario "router = Mine {}" } .. "/s.lua"
     local out, ok = run("run", path, "--quiet")
     test.check(not ok and out:find(message), "%s", out)
@@ -213,18 +195,19 @@ for text, message in pairs(changes) do
 end
 
 test("a method of the program that a run replaced is the program's in the next run", function()
-  local path = folder_with { ["s.lua"] = router:format('local Turn = require "routers.round_robin"', [[
+  local path = test.folder_of { ["s.lua"] = router:format('local Turn = require "routers.round_robin"', [[
     Turn.route = function() return 1 end
     return 1]]) .. scenario [[vary = { router = { "round_robin", Mine {},
       { label = "again", value = "round_robin" } } }]] } .. "/s.lua"
   local out, ok = run("run", path, "--quiet")
   test.check(ok, "%s", out)
   local first, last = out:match "\nrouter=round_robin([^\n]*)\n.-\nrouter=again([^\n]*)\n"
-  test.equal(last and last:gsub(" +", " "), first and first:gsub(" +", " "), out)
+  test.check(last, "%s", out)
+  test.equal((last:gsub(" +", " ")), (first:gsub(" +", " ")), out)
 end)
 
 test("the libraries have all their functions, and pairs sees them", function()
-  local path = folder_with { ["s.lua"] = [[
+  local path = test.folder_of { ["s.lua"] = [[
 assert(math.floor(1.5) == 1 and ("x"):rep(2) == "xx" and string.rep("x", 2) == "xx" and bit.band(3, 2) == 2)
 local n, sum = 0, 0
 for name, value in pairs(math) do n = n + 1 end
@@ -237,5 +220,4 @@ assert(table.concat({ 1, 2 }, " ") == "1 2" and next(table) ~= nil)
   test.check(ok, "%s", out)
 end)
 
-os.execute("rm -rf " .. quoted(folder))
 test.finish()

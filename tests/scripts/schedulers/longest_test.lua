@@ -1,10 +1,8 @@
 -- Limits of answers are cut to what the longest request leaves: what SGLang and TensorRT-LLM reserve then.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
-local test, expect = schedule.test, schedule.expect
-local Sglang = require "schedulers.sglang"
+local test, expect, limit = schedule.test, schedule.expect, schedule.limit
+local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
 local Trtllm = require "schedulers.trtllm"
-
-local function limit(tokens) return { max_output_tokens = tokens } end
 
 -- TensorRT-LLM: 8 blocks of 4 tokens. 4 + 28 tokens are all of them, cut to 16 they are 4.
 test("TensorRT-LLM guarantees no more blocks than the longest request has", function()
@@ -31,24 +29,18 @@ test("TensorRT-LLM guarantees a request below the longest what it asks for", fun
               1: A B C D ]] }
 end)
 
--- SGLang: the ratio is 1 and stays, so that all of a limit is reserved.
-local function sglang(given)
-  local own = { init_new_token_ratio = 1, min_new_token_ratio_factor = 1 }
-  for name, value in pairs(given or {}) do own[name] = value end
-  return Sglang(own)
-end
-
+-- SGLang: the ratio is 1, so that all of a limit is reserved.
 -- 12 blocks of 4. A reserves 28 beside its 4, and B's 4 + 28 + 4 do not fit. Cut to 16 tokens each reserves 12: beside
 -- A's 4 there must be room for 4 + 12 + 12, and for a block of 4 more, which are 9 blocks.
 test("SGLang reserves no more of a limit than the longest request leaves", function()
   local requests = { { 0, 4, 2, limit(28) }, { 0, 4, 2, limit(28) } }
-  expect { scheduler = sglang(), kv_blocks = 12, requests = requests,
+  expect { scheduler = steady(1), kv_blocks = 12, requests = requests,
     rows = [[ 0: A+4
               1: A
               2: B+4
               3: B ]] }
   for blocks = 8, 12 do
-    expect { scheduler = sglang(), kv_blocks = blocks, requests = requests, max_model_len = 16,
+    expect { scheduler = steady(1), kv_blocks = blocks, requests = requests, max_model_len = 16,
       rows = blocks >= 9 and "0: A+4 B+4 \n 1: A B" or "0: A+4 \n 1: A \n 2: B+4 \n 3: B" }
   end
 end)

@@ -76,6 +76,9 @@ local function lines(text)
   return out
 end
 
+--- A request's limit of its answer, as fields.
+function schedule.limit(tokens) return { max_output_tokens = tokens } end
+
 function schedule.expect(given)
   local rows, summary = schedule.run(given)
   test.equal(table.concat(rows, "\n"), table.concat(lines(given.rows), "\n"))

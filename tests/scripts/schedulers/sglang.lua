@@ -2,8 +2,6 @@
 local Sglang = require "schedulers.sglang"
 local sglang = {}
 
-function sglang.limit(tokens) return { max_output_tokens = tokens } end
-
 --- The ratio does not change, because the minimum factor is 1.
 function sglang.steady(ratio, parameters)
   local all = { init_new_token_ratio = ratio, min_new_token_ratio_factor = 1 }

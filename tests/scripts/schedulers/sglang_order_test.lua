@@ -1,9 +1,8 @@
 -- The orders in which SGLang tries the queue. A request with one output token ends with the step of its prefill; one
 -- seat, or a budget for one prompt, makes the order visible.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
-local test, expect = schedule.test, schedule.expect
-local sglang = dofile "tests/scripts/schedulers/sglang.lua"
-local limit, steady = sglang.limit, sglang.steady
+local test, expect, limit = schedule.test, schedule.expect, schedule.limit
+local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
 
 test("lof admits the longest output limit first", function()
   expect { scheduler = steady(0.5, { schedule_policy = "lof", max_num_seqs = 1 }), kv_blocks = 100, block_size = 1,

@@ -1,9 +1,8 @@
 -- Schedules of SGLang in which memory runs out: which request is retracted, and how it is admitted again. The free
 -- tokens that a request needs are computed as in sglang_test.lua.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
-local test, expect = schedule.test, schedule.expect
-local sglang = dofile "tests/scripts/schedulers/sglang.lua"
-local limit, steady = sglang.limit, sglang.steady
+local test, expect, limit = schedule.test, schedule.expect, schedule.limit
+local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
 
 -- 14 tokens, nothing reserved for running requests. t=4: 3 decodes, 2 tokens are free. All have generated 2, so the
 -- longest prompt is retracted. It comes back when B and C are done: A needs 6 + 2 + 1.

@@ -2,9 +2,8 @@
 --     prompt + generated  +  output limit left  +  1  +  tokens that running requests may still generate * ratio
 -- free tokens.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
-local test, expect = schedule.test, schedule.expect
-local sglang = dofile "tests/scripts/schedulers/sglang.lua"
-local limit, steady = sglang.limit, sglang.steady
+local test, expect, limit = schedule.test, schedule.expect, schedule.limit
+local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
 local Sglang = require "schedulers.sglang"
 
 test("prompts go first, in steps of their own", function()

@@ -1,9 +1,7 @@
 -- What limits TensorRT-LLM's prompts beside those that run: seats, blocks that are reserved, hits, steps of waiting.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
-local test, expect = schedule.test, schedule.expect
+local test, expect, limit = schedule.test, schedule.expect, schedule.limit
 local Trtllm = require "schedulers.trtllm"
-
-local function limit(tokens) return { max_output_tokens = tokens } end
 
 test("requests that run take seats of those that come", function()
   expect { scheduler = Trtllm { max_num_seqs = 2 }, kv_blocks = 100,
@@ -12,17 +10,6 @@ test("requests that run take seats of those that come", function()
               1: A B+4
               2: A B
               3: C+4 ]] }
-end)
-
--- 8 blocks of 4. A's 16 + 8 tokens are 6, of which its prompt holds 4. B's 12 + 4 are 4: it gets no tokens.
-test("tokens are not shared with a prompt that lacks the blocks reserved for others", function()
-  expect { scheduler = Trtllm { max_num_batched_tokens = 8, enable_chunked_context = true,
-      context_chunking_policy = "equal_progress" }, kv_blocks = 8,
-    requests = { { 0, 16, 1, limit(8) }, { 0.5, 12, 1, limit(4) } },
-    rows = [[ 0: A+8
-              1: A+8
-              2: B+8
-              3: B+4 ]] }
 end)
 
 -- A's 8 + 16 tokens are 6 of 8 blocks. B's 12 + 4 are 4, of which it hits A's first 2.

@@ -1,9 +1,7 @@
 -- Schedules of TensorRT-LLM: which requests may run, and how many tokens each gets.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
-local test, expect = schedule.test, schedule.expect
+local test, expect, limit = schedule.test, schedule.expect, schedule.limit
 local Trtllm = require "schedulers.trtllm"
-
-local function limit(tokens) return { max_output_tokens = tokens } end
 
 -- 4 + 12 tokens are 4 of 9 blocks: A and B. C would need 4 more; D's one block would fit, but C is before it.
 test("guaranteed_no_evict admits what fits to completion and stops at the first that does not", function()
@@ -117,15 +115,15 @@ test("equal_progress gives every prompt a unit in turn", function()
               2: A+4 ]] }
 end)
 
--- 8 blocks, 5 for each: B does not fit beside A and gets no share of the tokens.
+-- 8 blocks, 5 for each: B does not fit beside A and gets no share of the tokens. Or A has 6, of which its prompt holds
+-- 4, and B, which comes later, needs 4.
 test("tokens are shared among the requests that may run", function()
-  expect { scheduler = Trtllm { max_num_batched_tokens = 8, enable_chunked_context = true,
-      context_chunking_policy = "equal_progress" }, kv_blocks = 8,
-    requests = { { 0, 16, 1, limit(4) }, { 0, 16, 1, limit(4) } },
-    rows = [[ 0: A+8
-              1: A+8
-              2: B+8
-              3: B+8 ]] }
+  for _, case in ipairs { { { 0, 16, 1, limit(4) }, { 0, 16, 1, limit(4) }, "3: B+8" },
+    { { 0, 16, 1, limit(8) }, { 0.5, 12, 1, limit(4) }, "3: B+4" } } do
+    expect { scheduler = Trtllm { max_num_batched_tokens = 8, enable_chunked_context = true,
+        context_chunking_policy = "equal_progress" }, kv_blocks = 8, requests = { case[1], case[2] },
+      rows = "0: A+8 \n 1: A+8 \n 2: B+8 \n" .. case[3] }
+  end
 end)
 
 test("chunk_unit_size is the unit", function()

@@ -11,18 +11,6 @@ local function read(path)
   return text
 end
 
---- A new folder of files: {name = text}.
-function imported.folder(test, files)
-  local path = test.file "published"
-  assert(os.execute("mkdir " .. path) == 0)
-  for name, text in pairs(files) do
-    local file = assert(io.open(path .. "/" .. name, "wb"))
-    file:write(text)
-    file:close()
-  end
-  return path
-end
-
 --- What an import writes and reports: {files = {name -> text}, report, rows(reason) -> rows left out, taken, averaged,
 --- says(table, line of tables.toml)}.
 function imported.run(test, from, gpu, options)

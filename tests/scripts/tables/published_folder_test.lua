@@ -8,7 +8,7 @@ local names = require "rooflua.tables.names"
 
 local one_gemm = "gemm_dtype,m,n,k,latency\nbfloat16,1,32,64,0.002\n"
 
-local function put(files) return imported.folder(test, files) end
+local put = test.folder_of
 local function run(path, gpu, options) return imported.run(test, path, gpu, options) end
 local function open(path, gpu) return mfu.open { path = path, layout = "aic", gpu = gpu or "h100" } end
 local function list(path, gpu, version)

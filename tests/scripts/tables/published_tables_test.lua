@@ -5,7 +5,7 @@ local native = require "rooflua.native"
 local mfu = require "rooflua.mfu"
 local kinds = require "rooflua.tables.kinds"
 
-local function run(files, gpu, options) return imported.run(test, imported.folder(test, files), gpu, options) end
+local function run(files, gpu, options) return imported.run(test, test.folder_of(files), gpu, options) end
 local function ends(text, tail)
   test.check(imported.ends(text, tail), "expected the end %s, found %s", tail, tostring(text))
 end
@@ -28,7 +28,7 @@ test("every kind names an op, its columns and formats that exist", function()
     test.check(#kind.formats > 0, "%s has no format", what)
     for _, format in ipairs(kind.formats) do test.check(formats[format[2]], "%s: %s is no format", what, format[2]) end
     local parts = table.concat({ "norm", unpack(kind.includes or {}) }, '", "')
-    mfu.open { path = imported.folder(test, { ["gemm_bf16.csv"] = "m,k,n,latency_us\n1,1,1,1\n",
+    mfu.open { path = test.folder_of({ ["gemm_bf16.csv"] = "m,k,n,latency_us\n1,1,1,1\n",
       ["tables.toml"] = ('[gemm_bf16]\nincludes = ["%s"]\n'):format(parts) }) }
   end
 end)

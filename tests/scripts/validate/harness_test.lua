@@ -10,23 +10,6 @@ local validate = chunks.require "rooflua.validate.command"
 local json = chunks.require "rooflua.json"
 local native = chunks.require "rooflua.native"
 
-local count = 0
-
---- A folder with these files: {path = text}.
-local function folder_of(files)
-  count = count + 1
-  local folder = ("%s/folder%d"):format(test.folder(), count)
-  assert(os.execute("mkdir -p " .. folder) == 0)
-  for path, text in pairs(files) do
-    local own = path:match "^(.*)/"
-    if own then assert(os.execute(("mkdir -p '%s/%s'"):format(folder, own)) == 0) end
-    local file = assert(io.open(folder .. "/" .. path, "w"))
-    file:write(text)
-    file:close()
-  end
-  return folder
-end
-
 --- A kind whose files have the columns `id` and `NAME_ms`. A case doubles its figure; "bad" is an error.
 local function kind_of(name, refuses, more)
   local kind = { name = name, what = "measured " .. name, columns = { "id", name .. "_ms" }, opened = {},
@@ -64,7 +47,7 @@ local mixed = { ["z/one.csv"] = "id,a_ms\nfirst,1\nsecond,2\n", ["b.csv"] = "id,
   ["c/other.csv"] = "x,y\n1,2\n", ["c/notes.txt"] = "none" }
 
 test("sets are found by their columns, run in the order of their paths, and each has its case numbers", function()
-  local folder, kinds = folder_of(mixed), two()
+  local folder, kinds = test.folder_of(mixed), two()
   local session = harness.open({ folder = folder }, kinds)
   test.equal(session.cases, 4)
   local ids = {}
@@ -76,7 +59,7 @@ test("sets are found by their columns, run in the order of their paths, and each
 end)
 
 test("several sets make one document: a member each, and the rest by set", function()
-  local folder = folder_of(mixed)
+  local folder = test.folder_of(mixed)
   local document = harness.run({ folder = folder }, two()).document
   test.equal(document.schema, 1)
   test.equal(document.kind, "validation")
@@ -98,7 +81,7 @@ end)
 
 test("members of a kind at the root stay there", function()
   local kinds = { kind_of("a", nil, { at_root = true }), kind_of "b" }
-  local document = harness.run({ folder = folder_of(mixed) }, kinds).document
+  local document = harness.run({ folder = test.folder_of(mixed) }, kinds).document
   test.equal(document.steps, "of a")
   test.equal(document.cases[1].id, "first")
   test.equal(document.sets[2].cases, nil)
@@ -106,7 +89,7 @@ test("members of a kind at the root stay there", function()
 end)
 
 test("the text has a heading per set, and names what is passed over and why", function()
-  local folder = folder_of(mixed)
+  local folder = test.folder_of(mixed)
   local text = harness.run({ folder = folder }, two()).text
   for _, part in ipairs { "FOLDER: 2 sets, 4 cases, 3 ran, 1 did not\n", "\nb: FOLDER/b.csv\n====",
     "\na: FOLDER/z/one.csv\n====", "passed over: FOLDER/c/other.csv (its columns are those of no set)" } do
@@ -116,17 +99,17 @@ test("the text has a heading per set, and names what is passed over and why", fu
 end)
 
 test("a case that fails is a problem of this case, by its first line", function()
-  local done = harness.run({ folder = folder_of(mixed) .. "/b.csv" }, two())
+  local done = harness.run({ folder = test.folder_of(mixed) .. "/b.csv" }, two())
   test.equal(done.ran, 1)
   test.equal(done.document.cases[2].problem, "b: a bad figure")
   test.check(done.text:find("Could not be simulated\nfourth: b: a bad figure", 1, true), done.text)
   test.check(not done.text:find("third:", 1, true), done.text)
   local kinds = { kind_of("b", nil, { lists_problems = true }) }
-  test.check(not harness.run({ folder = folder_of(mixed) .. "/b.csv" }, kinds).text:find("Could not", 1, true))
+  test.check(not harness.run({ folder = test.folder_of(mixed) .. "/b.csv" }, kinds).text:find("Could not", 1, true))
 end)
 
 test("a case whose process died has the problem of the process", function()
-  local session = harness.open({ folder = folder_of(mixed) }, two())
+  local session = harness.open({ folder = test.folder_of(mixed) }, two())
   for i = 1, 4 do session:take(i, i ~= 3 and session:case(i) or nil, i == 3 and "killed" or "") end
   local done = session:finish()
   test.equal(done.document.sets[2].cases[1].problem, "killed")
@@ -134,13 +117,13 @@ test("a case whose process died has the problem of the process", function()
 end)
 
 test("one set is the same in a file and in a folder; other files of the folder are named", function()
-  local folder = folder_of { ["b.csv"] = mixed["b.csv"] }
+  local folder = test.folder_of { ["b.csv"] = mixed["b.csv"] }
   local of_file = harness.run({ folder = folder .. "/b.csv" }, two())
   local of_folder = harness.run({ folder = folder .. "//" }, two())
   test.equal(of_folder.text, of_file.text)
   test.equal(of_folder.document.passed_over, nil)
   test.equal(of_folder.document.cases[1].twice, 6)
-  local beside = folder_of { ["b.csv"] = mixed["b.csv"], ["x.csv"] = "id,q\n1,2\n" }
+  local beside = test.folder_of { ["b.csv"] = mixed["b.csv"], ["x.csv"] = "id,q\n1,2\n" }
   local done = harness.run({ folder = beside }, two())
   test.check(done.text:find(("passed over: %s/x.csv ("):format(beside), 1, true), done.text)
   test.equal(#done.document.passed_over, 1)
@@ -148,7 +131,7 @@ test("one set is the same in a file and in a folder; other files of the folder a
 end)
 
 test("--only looks into the names of all sets; a set without one is named", function()
-  local folder = folder_of(mixed)
+  local folder = test.folder_of(mixed)
   local done = harness.run({ folder = folder, only = "ir" }, two())
   test.equal(done.document.sets[1].count, 1)
   test.equal(done.document.sets[2].count, 1)
@@ -166,7 +149,7 @@ local given = { tables = { "x", "--tables" }, steps = { { "kernels" }, "--steps"
   intervals = { 3, "--intervals" }, page = { true, "--html" }, wide = { true, "--wide" } }
 
 test("an option that no set can use is an error, one that some cannot use a note, and no silence", function()
-  local folder = folder_of(mixed)
+  local folder = test.folder_of(mixed)
   for name, each in pairs(given) do
     local function options()
       return { folder = folder, [name] = each[1], set = name == "parameters" and { "key=1" } or nil }
@@ -186,7 +169,7 @@ test("an option that no set can use is an error, one that some cannot use a note
 end)
 
 test("options are checked against the sets that run, not those that --only leaves out", function()
-  local folder = folder_of(mixed)
+  local folder = test.folder_of(mixed)
   test.raises("--html: b has none", function()
     harness.run({ folder = folder, only = "third", page = true }, two(nil, { page = "b has none" }))
   end)
@@ -197,7 +180,7 @@ test("options are checked against the sets that run, not those that --only leave
 end)
 
 test("--set reaches the kind that it names, and the step models of all", function()
-  local folder, kinds = folder_of(mixed), two()
+  local folder, kinds = test.folder_of(mixed), two()
   harness.run({ folder = folder, set = { "a.seed=3", "b.on=true", "host_s=0.5", "c.d=x" } }, kinds)
   local a, b = kinds[1].opened[1], kinds[2].opened[1]
   test.equal(#a.scoped, 1)
@@ -213,7 +196,7 @@ test("--set reaches the kind that it names, and the step models of all", functio
 end)
 
 test("two sets of one member have their paths as members, unless --only takes one", function()
-  local folder = folder_of { ["x/b.csv"] = mixed["b.csv"], ["y/b.csv"] = "id,b_ms\nfifth,3\n" }
+  local folder = test.folder_of { ["x/b.csv"] = mixed["b.csv"], ["y/b.csv"] = "id,b_ms\nfifth,3\n" }
   local document = harness.run({ folder = folder }, two()).document
   test.equal(document["x/b"].ran .. " " .. document["y/b"].ran, "1 1")
   test.check(document.b == nil, "no set has the member of both")
@@ -224,25 +207,26 @@ end)
 test("a set stands under the word that its file or folder begins with", function()
   local kinds = { kind_of("b", nil, { words = { "red", "blue" } }) }
   local text = "id,b_ms\nx,3\n"
-  local found = sets.below(folder_of { ["Red_2/B.CSV"] = text, ["red/blue.csv"] = text, ["far/redder/in/b.csv"] = text,
+  local found = sets.below(test.folder_of { ["Red_2/B.CSV"] = text, ["red/blue.csv"] = text,
+    ["far/redder/in/b.csv"] = text,
     ["b.csv"] = text }, kinds, { folder_name = "blues" })
   local words = {}
   for i, set in ipairs(found) do words[i] = set.word end
   test.equal(table.concat(words, " "), "red blue b blue")
-  local document = harness.run({ folder = folder_of { ["b.csv"] = text }, folder_name = "redder" }, kinds).document
+  local document = harness.run({ folder = test.folder_of { ["b.csv"] = text }, folder_name = "redder" }, kinds).document
   test.equal(document.red.ran, 1)
   test.equal(document.b, nil)
 end)
 
 test("a file that replaces others of its folder is the only one", function()
   local kinds = { kind_of("b", nil, { replaces = { file = "new.csv", column = "more" } }) }
-  local folder = folder_of { ["new.csv"] = "id,b_ms,more\nx,3,1\n", ["old.csv"] = "id,b_ms\nx,3\n" }
+  local folder = test.folder_of { ["new.csv"] = "id,b_ms,more\nx,3,1\n", ["old.csv"] = "id,b_ms\nx,3\n" }
   local found, passed = sets.below(folder, kinds, {})
   test.equal(#found, 1)
   test.equal(found[1].path, folder .. "/new.csv")
   test.equal(passed[1].path, folder .. "/old.csv")
   test.equal(passed[1].why, "new.csv beside it replaces it")
-  local without = folder_of { ["new.csv"] = "id,b_ms\nx,3\n", ["old.csv"] = "id,b_ms\nx,3\n" }
+  local without = test.folder_of { ["new.csv"] = "id,b_ms\nx,3\n", ["old.csv"] = "id,b_ms\nx,3\n" }
   test.equal(#sets.below(without, kinds, {}), 2)
 end)
 
@@ -251,7 +235,7 @@ test("files that rows refer to are counted by folder", function()
     local own = sets.split(path)
     return { own .. "/./other/../data/1.csv", own .. "/data/2.csv", own .. "/tables" }
   end }), kind_of "a" }
-  local folder = folder_of { ["b.csv"] = mixed["b.csv"], ["data/1.csv"] = "x,y\n", ["data/2.csv"] = "x,y\n",
+  local folder = test.folder_of { ["b.csv"] = mixed["b.csv"], ["data/1.csv"] = "x,y\n", ["data/2.csv"] = "x,y\n",
     ["data/3.csv"] = "x,y\n", ["tables/of/gemm.csv"] = "x,y\n", ["z.csv"] = mixed["z/one.csv"] }
   local done = harness.run({ folder = folder }, kinds)
   test.equal(done.document.data[folder .. "/data"], 2)
@@ -261,7 +245,7 @@ test("files that rows refer to are counted by folder", function()
 end)
 
 test("folders behind links are entered, each once", function()
-  local folder, far = folder_of { ["m/a.csv"] = "id,a_ms\nx,1\n" }, folder_of { ["b.csv"] = "id,b_ms\nx,1\n" }
+  local folder, far = test.folder_of { ["m/a.csv"] = "id,a_ms\nx,1\n" }, test.folder_of { ["b.csv"] = "id,b_ms\nx,1\n" }
   for to, from in pairs { far = far, ["m/up"] = folder, ["m/again"] = far, ["m/nowhere"] = folder .. "/none" } do
     assert(os.execute(("ln -s '%s' '%s/%s'"):format(from, folder, to)) == 0)
   end
@@ -272,7 +256,7 @@ test("folders behind links are entered, each once", function()
 end)
 
 test("what is no set says why: no header, few columns missing, no CSV", function()
-  local folder = folder_of { ["a.csv"] = "id,a_ms\nx,1\n", ["empty.csv"] = "", ["numbers.csv"] = "1,2\n",
+  local folder = test.folder_of { ["a.csv"] = "id,a_ms\nx,1\n", ["empty.csv"] = "", ["numbers.csv"] = "1,2\n",
     ["open.csv"] = 'id,"a_ms\n1\n', [".hidden/a.csv"] = "id,a_ms\nx,1\n", ["near.csv"] = "case,k,rates\n1,2,3\n" }
   local kinds = { kind_of "a", kind_of("k", nil, { columns = { "case", "k", "rates", "drafter" } }) }
   local _, passed = sets.below(folder, kinds, {})
@@ -287,7 +271,7 @@ test("what is no set says why: no header, few columns missing, no CSV", function
 end)
 
 test("a folder or file without a set is an error that says what it has", function()
-  local folder = folder_of { ["other.csv"] = "x,y\n1,2\n" }
+  local folder = test.folder_of { ["other.csv"] = "x,y\n1,2\n" }
   test.raises("there is no cases.csv and no other set of measured runs in it or below",
     function() harness.run({ folder = folder }, two()) end)
   test.raises("passed over: " .. folder .. "/other.csv", function() harness.run({ folder = folder }, two()) end)
@@ -319,7 +303,7 @@ local function everything()
 end
 
 test("all kinds of sets of a folder are in one document", function()
-  local folder = folder_of(everything())
+  local folder = test.folder_of(everything())
   local done = validate.run { folder = folder, steps = { "kernels" } }
   local document = done.document
   test.equal(#document.sets, 6, done.text)
@@ -334,7 +318,7 @@ test("all kinds of sets of a folder are in one document", function()
 end)
 
 test("a set has the same figures in a folder as alone", function()
-  local folder = folder_of(everything())
+  local folder = test.folder_of(everything())
   local document = validate.run({ folder = folder, steps = { "kernels" }, wide = true }).document
   local function same(found, expected, what) test.equal(json.encode(found), json.encode(expected), what) end
   local alone = validate.run { folder = folder .. "/loops/one.csv", wide = true }.document
@@ -348,7 +332,8 @@ test("a set has the same figures in a folder as alone", function()
 end)
 
 test("kernel tables in a folder of cases are no files that are passed over", function()
-  local folder = folder_of { ["cases.csv"] = list, ["data/loop.csv"] = "p,q\n1,2\n", ["tables/own/gemm.csv"] = "m,n\n" }
+  local folder = test.folder_of { ["cases.csv"] = list, ["data/loop.csv"] = "p,q\n1,2\n",
+    ["tables/own/gemm.csv"] = "m,n\n" }
   local done = validate.run { folder = folder, steps = { "kernels, shipped data" } }
   test.equal(done.document.passed_over, nil)
   test.check(not done.text:find("passed over", 1, true), done.text)
@@ -357,27 +342,27 @@ end)
 test("a header that lacks a column stops the command, and names the column", function()
   local files = everything()
   files["starts.csv"] = starts:gsub("engine,release", "engine,released")
-  test.raises("missing: release", function() validate.run { folder = folder_of(files) } end)
+  test.raises("missing: release", function() validate.run { folder = test.folder_of(files) } end)
   files = everything()
   files["cases.csv"] = list:gsub("rating", "rated")
-  test.raises("missing: rating", function() validate.run { folder = folder_of(files) } end)
+  test.raises("missing: rating", function() validate.run { folder = test.folder_of(files) } end)
   files = everything()
   files["drafts/a.csv"] = (drafts .. draft):gsub("acceptance", "accepted")
-  local passed = validate.run { folder = folder_of(files), only = "started" }.document.passed_over
+  local passed = validate.run { folder = test.folder_of(files), only = "started" }.document.passed_over
   test.equal(passed[1].why, "it resembles measured speculative decoding, but has no acceptance")
 end)
 
 test("a row with more columns than the header is a problem of its case", function()
   local start = starts:match "\n(.*)\n$"
   for _, text in ipairs { drafts .. draft .. draft:gsub("\n", ",1\n"), starts .. start .. ",1\n" } do
-    local done = validate.run { folder = folder_of { ["a.csv"] = text } .. "/a.csv" }
+    local done = validate.run { folder = test.folder_of { ["a.csv"] = text } .. "/a.csv" }
     test.equal(done.ran, 1, done.text)
     test.check(done.document.cases[2].problem:find("columns, the header", 1, true), done.document.cases[2].problem)
   end
 end)
 
 test("options that no kind here can use are errors", function()
-  local folder = folder_of(everything())
+  local folder = test.folder_of(everything())
   test.raises("--wide: measured speculation reports every case", function()
     validate.run { folder = folder .. "/drafts/a.csv", wide = true }
   end)

@@ -18,19 +18,6 @@ local function row(id, more)
     own.flags, own.scored, own.scored == "no" and "open loop" or "")
 end
 
-local count = 0
-local function folder_of(files)
-  count = count + 1
-  local folder = ("%s/pairs%d"):format(test.folder(), count)
-  assert(os.execute("mkdir " .. folder) == 0)
-  for name, text in pairs(files) do
-    local file = assert(io.open(folder .. "/" .. name, "w"))
-    file:write(text)
-    file:close()
-  end
-  return folder
-end
-
 local pairs_header = "pair,kind,lever,baseline,treatment,judge,direction,clear,gain_total_tok_per_s,change_e2e,scored\n"
 
 --- A pair as it was measured, answered with a gain.
@@ -72,7 +59,7 @@ test("who answers flat to everything is right in flat pairs and in no other", fu
 end)
 
 local function validated(files, more)
-  local options = { folder = folder_of(files) }
+  local options = { folder = test.folder_of(files) }
   for name, value in pairs(more or {}) do options[name] = value end
   return validate.run(options)
 end
@@ -119,12 +106,8 @@ test("sets of one kind in one folder are one set", function()
   test.equal(done.document.silicon.coverage.questions, 2)
 end)
 
-local tuning = "../shared/data/truth/tuning"
 test("pairs of the shared set: how many there are", function()
-  local file = io.open(tuning .. "/pairs_develop.csv")
-  if not file then return print("skipped: " .. tuning .. " is not there") end
-  file:close()
-  local list, needed = pair_rows.beside(tuning .. "/")
+  local list, needed = pair_rows.beside(test.shared "truth/tuning/pairs_develop.csv":match "^.*/")
   test.equal(#list, 172)
   test.check(needed[list[1].baseline] and needed[list[1].treatment])
 end)
