@@ -84,7 +84,6 @@ std::optional<double> Ranks::fact(const Core& core, std::int32_t index, RouterFa
   if (what == RouterFact::rank_requests) return requests_of(core, index);
   if (what == RouterFact::rank_tokens) return tokens_of(core, index);
   if (what == RouterFact::rank_seats) return seats_left(core, index);
-  if (what == RouterFact::has_adapter) return 1;  // no part has any
   return std::nullopt;
 }
 
