@@ -1,3 +1,5 @@
+// What a run calls of split prompts, and KV of which a link fails.
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -77,7 +79,7 @@ bool SplitPart::arrived(const FlowEnded& flow) {
   core_.tell(&Observer::on_transfer,
              TransferSeen{core_.requests[what.slot].id, what.from, what.to, flow.start, flow.end,
                           what.bytes, flow.alone_end, what.path, -1, false,
-                          hand_over_of(what.slot).pushed});
+                          core_.hand_over_of(what.slot).pushed});
   end_flow(what.slot);
   return true;
 }
