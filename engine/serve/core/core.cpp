@@ -179,7 +179,6 @@ bool Core::alarm_holds(const Alarm& alarm) const {
   return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
 }
 
-/// Replicas that step together see their group.
 void Core::bind_groups() {
   for (const RankGroup& group : groups) {
     for (const std::int32_t index : group.members)
@@ -194,7 +193,7 @@ void Core::bind_speculation() {
   }
 }
 
-/// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
+/// An end token before the declared limit cannot be foreseen.
 void Core::limit_output(std::int32_t slot, const ReplicaConfig& replica) {
   const Request& request = requests[slot];
   Progress& progress = requests.progress(slot);

@@ -3,9 +3,8 @@
 // hears of the loop what it asks to hear. Which parts there are, and in which order each of these
 // functions is called on them: parts/list.h.
 //
-// A part is a Part and those of OnTime, OnSpec, OnRequest, OnStep, OnFlow and OnKv that it
-// needs. What a function
-// does that a part leaves out: nothing.
+// A part is a Part and those of OnTime, OnSpec, OnRequest, OnStep, OnFlow and OnKv that it needs.
+// A function that a part leaves out does nothing.
 
 #include <cstdint>
 #include <limits>

@@ -52,8 +52,7 @@ RequestDone describe_aborted(const Core& core, const Parts& parts, std::int32_t 
   if (done.first_token != never && done.first_token > core.now) done.first_token = never;
   const bool whole = done.first_token != never || done.computed != never;
   const std::int32_t context =
-      whole ? done.prompt_tokens
-            : std::min(core.requests[slot].context_tokens, done.prompt_tokens);
+      whole ? done.prompt_tokens : std::min(core.requests[slot].context_tokens, done.prompt_tokens);
   done.computed_tokens = std::max(0, context - done.cached_tokens);
   done.last_token = never;
   return done;

@@ -293,9 +293,7 @@ std::int32_t Simulation::step_plainly() {
 
 /// Several plain steps of one replica at once, while nothing else happens: no other replica's step
 /// ends, nothing arrives, and their prices are known ahead. Each of them is planned and ends when
-/// it would alone.
-/// After a plain step of that replica: those that end in front of everything else. @returns how
-/// many
+/// it would alone. @pre a plain step of that replica has just ended  @returns how many
 std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
   const Alarm alarm = core_.alarms.front();
   if (alarm.replica != index) return 0;

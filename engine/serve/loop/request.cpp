@@ -1,6 +1,6 @@
 // One request on its way: read from the workload, sent, routed, queued, done.
 //
-// One may end before its last token: its deadline passes, its client goes away, its replica is lost.
+// One may end before its last token: its deadline passes, its client goes away, its replica fails.
 //
 //   where it is                       what happens
 //   in the frontend, held by a part,  gone at once

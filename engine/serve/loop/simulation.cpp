@@ -55,6 +55,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
 }
 
 Simulation::~Simulation() = default;
+
 /// For the ranks of each group.
 void Simulation::keep_room() {
   std::size_t most = 0;

@@ -1,14 +1,13 @@
 // A replica fails: whatever is on it, or rests on it, ends as replica_lost at once.
 //
 //   its requests, queued and running   they end; rows of steps under way never land
-//   prompts that it computed           they end, also those that wait at their decode replica or
-//   whose
-//                                      KV is on its way: flows stop, and the blocks are free
+//   prompts that it computed           they end, also those that wait at their decode replica, or
+//                                      whose KV is on its way: flows stop, the blocks are free
 //   prompts elsewhere, of which KV     they end; those to which it was only promised get another
 //   has set off for it                 decode replica
 //   its caches, stores of its own      empty; stores of its node or of the cluster keep what is
-//   ready what it writes or loads            stops; a load from a store of its own that another
-//   replica
+//                                      ready
+//   what it writes or loads            stops; a load from a store of its own that another replica
 //                                      waits for is cut: what has come stays, the rest is computed
 //
 // A load layer by layer of a step that runs elsewhere goes on.

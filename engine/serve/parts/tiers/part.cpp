@@ -1,3 +1,5 @@
+// What a run calls of the stores, and the transfers from and to them.
+
 #include <algorithm>
 #include <string>
 #include <utility>
