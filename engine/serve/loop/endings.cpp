@@ -60,9 +60,8 @@ RequestDone describe_aborted(const Core& core, const Parts& parts, std::int32_t 
 
 std::vector<RequestDone> unfinished(const Core& core, const Parts& parts) {
   std::vector<RequestDone> out;
-  for (std::int32_t slot = 0; slot < core.requests.slots(); ++slot) {
+  for (const std::int32_t slot : core.live_slots()) {
     const Request& request = core.requests[slot];
-    if (!core.is_live(slot)) continue;
     RequestDone each = describe(core, parts, slot, Outcome::unfinished);
     each.last_token = never;
     if (request.replica >= 0)
@@ -70,7 +69,6 @@ std::vector<RequestDone> unfinished(const Core& core, const Parts& parts) {
                                     core.progress(slot).stop_at);
     out.push_back(each);
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return out;
 }
 

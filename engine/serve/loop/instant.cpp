@@ -45,7 +45,6 @@
 // (step_plainly()); its price may have been asked for ahead (replica/priced_run.h).
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -63,14 +62,13 @@ bool wanted(const std::atomic<int>* stop) {
 /// The waiting and seated requests that `picks` holds for fail, in order of arrival.
 template <class Picks>
 void starve_where(Core& core, Loop& loop, Picks picks) {
-  std::vector<std::pair<std::int32_t, std::int32_t>> starved;  // id, slot
-  for (std::int32_t slot = 0; slot < core.requests.slots(); ++slot) {
+  std::vector<std::int32_t> starved = core.live_slots();
+  std::erase_if(starved, [&](std::int32_t slot) {
     const Phase phase = core.requests[slot].phase;
-    if (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) continue;
-    if (picks(core.requests[slot])) starved.emplace_back(core.requests[slot].id, slot);
-  }
-  std::sort(starved.begin(), starved.end());
-  for (const auto& [id, slot] : starved) {
+    return (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) ||
+           !picks(core.requests[slot]);
+  });
+  for (const std::int32_t slot : starved) {
     core.at(core.requests[slot].replica).evict(slot);
     core.signals.changed(core.requests[slot].replica);
     loop.finish(slot, Outcome::starved);

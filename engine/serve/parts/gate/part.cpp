@@ -219,11 +219,8 @@ Picoseconds GatePart::due(Picoseconds) {
 
 /// Nothing will happen any more, and the policy lets no request go.
 void GatePart::starve() {
-  std::vector<std::pair<std::int32_t, std::int32_t>> held;  // id, slot
-  for (const std::int32_t slot : gate_.queue().slots())
-    held.emplace_back(core_.requests[slot].id, slot);
-  std::sort(held.begin(), held.end());
-  for (const auto& [id, slot] : held) loop_.finish(slot, Outcome::starved);
+  for (const std::int32_t slot : core_.live_slots())
+    if (gate_.holds(slot)) loop_.finish(slot, Outcome::starved);
 }
 
 void GatePart::pass(Moment moment) {
