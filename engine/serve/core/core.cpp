@@ -100,9 +100,10 @@ bool Core::is_live(std::int32_t slot) const {
   return requests[slot].phase != Phase::absent && requests[slot].id >= 0 && !has_left(slot);
 }
 
-bool Core::has_left(std::int32_t slot) const {
-  return std::any_of(left.begin(), left.end(),
-                     [slot](const Left& each) { return each.slot == slot; });
+const Left* Core::left_of(std::int32_t slot) const {
+  const auto found = std::find_if(left.begin(), left.end(),
+                                  [slot](const Left& each) { return each.slot == slot; });
+  return found == left.end() ? nullptr : &*found;
 }
 
 bool Core::is_leaving(std::int32_t id) const {

@@ -105,8 +105,9 @@ struct Core {
   std::int32_t open(const RequestSpec& spec);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
-  /// Whether it was told done and still holds something.
-  bool has_left(std::int32_t slot) const;
+  /// What is left of it, where it was told done and still holds something; else null.
+  const Left* left_of(std::int32_t slot) const;
+  bool has_left(std::int32_t slot) const { return left_of(slot) != nullptr; }
   /// Whether the request with this id was told done, and steps or transfers under way may still
   /// give its blocks content.
   bool is_leaving(std::int32_t id) const;

@@ -79,12 +79,11 @@ class Losing {
     core_.at(index_).lose_steps();
     loop_.free_left_seats(index_);
     for (const std::int32_t slot : slots) {
-      const auto left = std::find_if(core_.left.begin(), core_.left.end(),
-                                     [slot](const Left& each) { return each.slot == slot; });
-      if (left == core_.left.end()) continue;
+      const Left* left = core_.left_of(slot);
+      if (left == nullptr) continue;
       if (left->replica >= 0) {
-        for (OnKv* part : loop_.on_kv())
-          part->cancel_reserved(slot);  // its seat is elsewhere, and is free when its step lands
+        // Its seat is elsewhere, and is free when its step lands.
+        for (OnKv* part : loop_.on_kv()) part->cancel_reserved(slot);
       } else if (core_.progress(slot).kept_blocks > 0) {
         for (OnKv* part : loop_.on_kv()) part->let_go(slot);
         loop_.refuse_kv(slot);
