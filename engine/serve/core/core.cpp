@@ -138,6 +138,23 @@ bool Core::is_in_time(const DueEnd& end) const {
          first + frontend_token <= std::min(now, end.time);
 }
 
+RouteView Core::route_view(std::int32_t slot, const std::vector<std::int32_t>& among,
+                           const RouteSource& source) const {
+  RouteView view;
+  view.now_s = seconds(now);
+  view.candidates = among.data();
+  view.candidate_count = static_cast<std::int32_t>(among.size());
+  view.replica_count = replica_count();
+  view.slot = slot;
+  view.source = &source;
+  return view;
+}
+
+void Core::show_signals(RouteView& view) {
+  view.signals = signals.read(now, replicas);
+  view.signals_s = seconds(signals.taken_at());
+}
+
 void Core::touch(std::int32_t index) {
   signals.changed(index);
   const std::int32_t group = engine_of(index);

@@ -130,6 +130,11 @@ struct Core {
   bool alarm_holds(const Alarm& alarm) const;
   void prefetch_ahead() const;
   void prefetch_prefixes(std::span<const std::int32_t> holders, std::uint64_t hash) const;
+  /// What a policy sees that chooses one of these replicas for the request, without signals.
+  RouteView route_view(std::int32_t slot, const std::vector<std::int32_t>& among,
+                       const RouteSource& source) const;
+  /// And those signals that the router sees.
+  void show_signals(RouteView& view);
   /// The replica's group plans at this instant.
   void touch(std::int32_t index);
   /// Something came free there: it plans at this instant, if no step is running.
