@@ -21,12 +21,12 @@ struct Around {
   std::size_t bytes = limits::example_bytes, members = limits::example_members;
 };
 
-[[noreturn]] void too_large(const char* what) {
-  throw Refused(400, std::string("the arguments of a call would have more than ") + what, "tools");
+[[noreturn]] void too_large(const std::string& what) {
+  throw Refused(400, "the arguments of a call would have more than " + what, "tools");
 }
 
 void add_bytes(Around& around, std::size_t bytes) {
-  if (bytes > around.bytes) too_large("256 KiB");
+  if (bytes > around.bytes) too_large(std::to_string(limits::example_bytes / limits::kib) + " KiB");
   around.bytes -= bytes;
 }
 
@@ -37,7 +37,7 @@ void look_at(Around& around, std::size_t members) {
 
 /// A value that the schema gives, within the limits. @param depth  containers around it
 void check_given(const Json& value, Around& around, int depth) {
-  if (depth > limits::example_depth) too_large("64 levels");
+  if (depth > limits::example_depth) too_large(std::to_string(limits::example_depth) + " levels");
   add_bytes(around, value.is_text() ? value.text().size() : 1);
   if (value.is_array())
     for (const Json& each : value.items()) check_given(each, around, depth + 1);

@@ -50,6 +50,16 @@ Json options_json(const ScenarioOptions& options) {
   return given;
 }
 
+/// What the scripts say of a scenario that they have opened.
+const Json& told_of(const Json& opened, const std::string& key) {
+  const Json* found = opened.find(key);
+  if (found == nullptr)
+    throw Error(scenario_module, "open: '" + key +
+                                     "' is missing; the scripts are those of another version of "
+                                     "the program (ROOFLUA_HOME)");
+  return *found;
+}
+
 /// The documents of results, of all or of those that are known.
 Json documents(const std::vector<VariantResult>& results, bool known_only = false) {
   Json all = Json::array();
@@ -83,15 +93,15 @@ Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options)
 }
 
 void Scenario::adopt(const Json& opened) {
-  number_ = *opened.find("number");
+  number_ = told_of(opened, "number");
   kind_ = text_of(opened, "kind");
   title_ = text_of(opened, "title");
-  seed_ = opened.find("seed")->integer();
-  set_ = *opened.find("set");
-  has_report_ = opened.find("has_report")->boolean();
-  lists_operations_ = opened.find("lists_operations")->boolean();
-  total_ = opened.find("total")->integer();
-  for (const Json& each : opened.find("variants")->items()) {
+  seed_ = told_of(opened, "seed").integer();
+  set_ = told_of(opened, "set");
+  has_report_ = told_of(opened, "has_report").boolean();
+  lists_operations_ = told_of(opened, "lists_operations").boolean();
+  total_ = told_of(opened, "total").integer();
+  for (const Json& each : told_of(opened, "variants").items()) {
     variants_.push_back({text_of(each, "name"), *each.find("parameters"),
                          each.find("seed")->integer(), each.find("position")->integer()});
   }

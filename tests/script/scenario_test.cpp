@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "script/vm/stack.h"
 #include "tests/scratch.h"
 #include "tests/script/sandbox.h"
 
@@ -231,6 +232,26 @@ TEST_CASE("two scenarios can be open at once") {
   CHECK(time_of(first.run(0, false), 0) == alone);
   CHECK(time_of(second.run(1, false), 0) > time_of(second.run(0, false), 0));
   CHECK(time_of(first.run(0, false), 0) == alone);
+}
+
+TEST_CASE("scripts of another version are an error that names what they do not say") {
+  script::Vm vm(sandbox_options());
+  vm.protect([](lua_State* L) {
+    lua_getglobal(L, "require");
+    lua_pushstring(L, "rooflua.program.scenarios");
+    lua_call(L, 1, 1);
+    lua_pushcfunction(L, [](lua_State* state) {
+      lua_createtable(state, 0, 2);
+      for (const char* key : {"number", "seed"}) {
+        lua_pushnumber(state, 1);
+        lua_setfield(state, -2, key);
+      }
+      return 1;
+    });
+    lua_setfield(L, -2, "open");
+  });
+  const File file(scenario(""));
+  CHECK_THROWS_WITH(script::Scenario(vm, file.path()), ContainsSubstring("'set' is missing"));
 }
 
 TEST_CASE("the same scenario gives the same bytes") {

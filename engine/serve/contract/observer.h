@@ -222,6 +222,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_arrival(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// The request waits at request.replica. Told again at its decode replica. With Phase::pending it
+  /// waits in the common queue of ranks (Router::common_queue()); told again when it has its rank.
   virtual void on_queued(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_preempt(const Request& request, Picoseconds now) { (void)request, (void)now; }
   /// Whether wanted_detail() and on_priced() must be called. An observer that overrides neither of

@@ -100,9 +100,10 @@ bool Core::is_live(std::int32_t slot) const {
   return requests[slot].phase != Phase::absent && requests[slot].id >= 0 && !has_left(slot);
 }
 
-bool Core::has_left(std::int32_t slot) const {
-  return std::any_of(left.begin(), left.end(),
-                     [slot](const Left& each) { return each.slot == slot; });
+const Left* Core::left_of(std::int32_t slot) const {
+  const auto found = std::find_if(left.begin(), left.end(),
+                                  [slot](const Left& each) { return each.slot == slot; });
+  return found == left.end() ? nullptr : &*found;
 }
 
 bool Core::is_leaving(std::int32_t id) const {
@@ -135,6 +136,23 @@ bool Core::is_in_time(const DueEnd& end) const {
   const Picoseconds first = requests.progress(end.slot).first_token;
   return end.kind == DueEnd::Kind::first_token && first != never &&
          first + frontend_token <= std::min(now, end.time);
+}
+
+RouteView Core::route_view(std::int32_t slot, const std::vector<std::int32_t>& among,
+                           const RouteSource& source) const {
+  RouteView view;
+  view.now_s = seconds(now);
+  view.candidates = among.data();
+  view.candidate_count = static_cast<std::int32_t>(among.size());
+  view.replica_count = replica_count();
+  view.slot = slot;
+  view.source = &source;
+  return view;
+}
+
+void Core::show_signals(RouteView& view) {
+  view.signals = signals.read(now, replicas);
+  view.signals_s = seconds(signals.taken_at());
 }
 
 void Core::touch(std::int32_t index) {
@@ -179,7 +197,6 @@ bool Core::alarm_holds(const Alarm& alarm) const {
   return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
 }
 
-/// Replicas that step together see their group.
 void Core::bind_groups() {
   for (const RankGroup& group : groups) {
     for (const std::int32_t index : group.members)
@@ -194,7 +211,7 @@ void Core::bind_speculation() {
   }
 }
 
-/// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
+/// An end token before the declared limit cannot be foreseen.
 void Core::limit_output(std::int32_t slot, const ReplicaConfig& replica) {
   const Request& request = requests[slot];
   Progress& progress = requests.progress(slot);

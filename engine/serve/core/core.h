@@ -105,8 +105,9 @@ struct Core {
   std::int32_t open(const RequestSpec& spec);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
-  /// Whether it was told done and still holds something.
-  bool has_left(std::int32_t slot) const;
+  /// What is left of it, where it was told done and still holds something; else null.
+  const Left* left_of(std::int32_t slot) const;
+  bool has_left(std::int32_t slot) const { return left_of(slot) != nullptr; }
   /// Whether the request with this id was told done, and steps or transfers under way may still
   /// give its blocks content.
   bool is_leaving(std::int32_t id) const;
@@ -129,6 +130,11 @@ struct Core {
   bool alarm_holds(const Alarm& alarm) const;
   void prefetch_ahead() const;
   void prefetch_prefixes(std::span<const std::int32_t> holders, std::uint64_t hash) const;
+  /// What a policy sees that chooses one of these replicas for the request, without signals.
+  RouteView route_view(std::int32_t slot, const std::vector<std::int32_t>& among,
+                       const RouteSource& source) const;
+  /// And those signals that the router sees.
+  void show_signals(RouteView& view);
   /// The replica's group plans at this instant.
   void touch(std::int32_t index);
   /// Something came free there: it plans at this instant, if no step is running.

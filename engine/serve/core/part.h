@@ -3,9 +3,8 @@
 // hears of the loop what it asks to hear. Which parts there are, and in which order each of these
 // functions is called on them: parts/list.h.
 //
-// A part is a Part and those of OnTime, OnSpec, OnRequest, OnStep, OnFlow and OnKv that it
-// needs. What a function
-// does that a part leaves out: nothing.
+// A part is a Part and those of OnTime, OnSpec, OnRequest, OnStep, OnFlow and OnKv that it needs.
+// A function that a part leaves out does nothing.
 
 #include <cstdint>
 #include <limits>
@@ -193,12 +192,14 @@ class OnFlow {
   virtual void moved(std::vector<FlowEnded>& ended) { (void)ended; }
   /// KV that goes over no links has come.
   virtual void delivered(std::int32_t slot) { (void)slot; }
-  /// A transfer has ended. False: it is none of the part's.
-  virtual bool arrived(const FlowEnded& flow) { return (void)flow, false; }
-  /// One stood still for too long: what is told of it, and then what becomes of it.
+  /// What observers are told of a transfer of the part that has ended, or has failed. False: it is
+  /// none of the part's, or they are told nothing of its end.
   virtual bool describes(const FlowRequest& what, TransferSeen& seen) const {
     return (void)what, (void)seen, false;
   }
+  /// What becomes of one that has ended; of one that stood still for too long. False: it is none of
+  /// the part's.
+  virtual bool arrived(const FlowEnded& flow) { return (void)flow, false; }
   virtual bool failed(const FlowRequest& what) { return (void)what, false; }
 
   /// What comes for the request comes no longer.

@@ -84,7 +84,6 @@ std::optional<double> Ranks::fact(const Core& core, std::int32_t index, RouterFa
   if (what == RouterFact::rank_requests) return requests_of(core, index);
   if (what == RouterFact::rank_tokens) return tokens_of(core, index);
   if (what == RouterFact::rank_seats) return seats_left(core, index);
-  if (what == RouterFact::has_adapter) return 1;  // no part has any
   return std::nullopt;
 }
 
@@ -157,21 +156,13 @@ void Ranks::let_in(RankGroup& group) {
 /// The rank for the request, where `placed` of those that are let in together have theirs.
 std::int32_t Ranks::place(std::int32_t slot, const RankGroup& group, std::size_t placed,
                           std::size_t together) {
-  RouteView view;
-  view.signals = core_.signals.read(core_.now, core_.replicas);
-  view.now_s = seconds(core_.now);
-  view.signals_s = seconds(core_.signals.taken_at());
-  view.candidates = group.members.data();
-  view.candidate_count = static_cast<std::int32_t>(group.members.size());
-  view.replica_count = core_.replica_count();
-  view.slot = slot;
+  RouteView view = core_.route_view(slot, group.members, loop_);
+  core_.show_signals(view);
   view.decode_stage = core_.is_decoder(group.members.front()) ? 1 : 0;
   view.placed = static_cast<std::int32_t>(placed);
   view.together = static_cast<std::int32_t>(together);
-  view.source = &loop_;
   const std::int32_t rank = core_.bindings.router->place(core_.requests[slot], view);
-  const auto& members = group.members;
-  const bool is_member = std::find(members.begin(), members.end(), rank) != members.end();
+  const bool is_member = place_in(group, rank) < group.members.size();
   if (!is_member || seats_left(core_, rank) == 0)
     throw Error("router", "place: found replica " + std::to_string(rank + 1) + " for request " +
                               std::to_string(core_.requests[slot].id) +

@@ -52,8 +52,7 @@ RequestDone describe_aborted(const Core& core, const Parts& parts, std::int32_t 
   if (done.first_token != never && done.first_token > core.now) done.first_token = never;
   const bool whole = done.first_token != never || done.computed != never;
   const std::int32_t context =
-      whole ? done.prompt_tokens
-            : std::min(core.requests[slot].context_tokens, done.prompt_tokens);
+      whole ? done.prompt_tokens : std::min(core.requests[slot].context_tokens, done.prompt_tokens);
   done.computed_tokens = std::max(0, context - done.cached_tokens);
   done.last_token = never;
   return done;
@@ -61,9 +60,8 @@ RequestDone describe_aborted(const Core& core, const Parts& parts, std::int32_t 
 
 std::vector<RequestDone> unfinished(const Core& core, const Parts& parts) {
   std::vector<RequestDone> out;
-  for (std::int32_t slot = 0; slot < core.requests.slots(); ++slot) {
+  for (const std::int32_t slot : core.live_slots()) {
     const Request& request = core.requests[slot];
-    if (!core.is_live(slot)) continue;
     RequestDone each = describe(core, parts, slot, Outcome::unfinished);
     each.last_token = never;
     if (request.replica >= 0)
@@ -71,7 +69,6 @@ std::vector<RequestDone> unfinished(const Core& core, const Parts& parts) {
                                     core.progress(slot).stop_at);
     out.push_back(each);
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return out;
 }
 

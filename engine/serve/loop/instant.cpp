@@ -45,7 +45,6 @@
 // (step_plainly()); its price may have been asked for ahead (replica/priced_run.h).
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -63,14 +62,13 @@ bool wanted(const std::atomic<int>* stop) {
 /// The waiting and seated requests that `picks` holds for fail, in order of arrival.
 template <class Picks>
 void starve_where(Core& core, Loop& loop, Picks picks) {
-  std::vector<std::pair<std::int32_t, std::int32_t>> starved;  // id, slot
-  for (std::int32_t slot = 0; slot < core.requests.slots(); ++slot) {
+  std::vector<std::int32_t> starved = core.live_slots();
+  std::erase_if(starved, [&](std::int32_t slot) {
     const Phase phase = core.requests[slot].phase;
-    if (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) continue;
-    if (picks(core.requests[slot])) starved.emplace_back(core.requests[slot].id, slot);
-  }
-  std::sort(starved.begin(), starved.end());
-  for (const auto& [id, slot] : starved) {
+    return (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) ||
+           !picks(core.requests[slot]);
+  });
+  for (const std::int32_t slot : starved) {
     core.at(core.requests[slot].replica).evict(slot);
     core.signals.changed(core.requests[slot].replica);
     loop.finish(slot, Outcome::starved);
@@ -129,12 +127,18 @@ bool Simulation::step() {
 
 Picoseconds Simulation::next_instant() {
   while (!core_.alarms.empty() && !core_.alarm_holds(core_.alarms.front())) core_.take_alarm();
-  Picoseconds time = core_.alarms.empty() ? never : core_.alarms.front().time;
-  if (!core_.deliveries.empty()) time = std::min(time, core_.deliveries.front().time);
-  if (!core_.sent_now.empty()) time = core_.now;
-  if (arrivals_.next_open >= 0) time = std::min(time, core_.progress(arrivals_.next_open).arrival);
-  time = std::min(time, core_.workload_due);
+  const Picoseconds step = core_.alarms.empty() ? never : core_.alarms.front().time;
+  const Picoseconds time = std::min(step, next_besides_steps());
   return parts_.next <= time ? parts_.due(time) : time;
+}
+
+/// When something is due that is no step's, and of no part.
+Picoseconds Simulation::next_besides_steps() const {
+  Picoseconds time = core_.workload_due;
+  if (!core_.sent_now.empty()) time = std::min(time, core_.now);
+  if (!core_.deliveries.empty()) time = std::min(time, core_.deliveries.front().time);
+  if (arrivals_.next_open >= 0) time = std::min(time, core_.progress(arrivals_.next_open).arrival);
+  return time;
 }
 
 bool Simulation::is_alone(const OnTime& part) {
@@ -142,9 +146,7 @@ bool Simulation::is_alone(const OnTime& part) {
   for (OnTime* other : parts_.on_time)
     if (other != &part && other->due(0) <= now) return false;
   if (!core_.alarms.empty() && core_.alarms.front().time <= now) return false;
-  if (!core_.sent_now.empty() || core_.workload_due <= now) return false;
-  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival <= now) return false;
-  return core_.deliveries.empty() || core_.deliveries.front().time > now;
+  return next_besides_steps() > now;
 }
 
 void Simulation::land_steps() {
@@ -257,11 +259,7 @@ std::int32_t Simulation::step_plainly() {
   if (!unread_prices_ || core_.alarms.empty() || core_.alarms.front().time != core_.now ||
       core_.alarms.is_tied(core_.now))
     return -1;
-  if (!core_.deliveries.empty() && core_.deliveries.front().time == core_.now) return -1;
-  if (!core_.sent_now.empty()) return -1;
-  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival == core_.now)
-    return -1;
-  if (core_.workload_due <= core_.now || parts_.next <= core_.now) return -1;
+  if (next_besides_steps() <= core_.now || parts_.next <= core_.now) return -1;
   for (const OnTime* part : parts_.on_time)
     if (part->next_tick() <= core_.now) return -1;
   const std::int32_t index = core_.alarms.front().replica;
@@ -293,9 +291,7 @@ std::int32_t Simulation::step_plainly() {
 
 /// Several plain steps of one replica at once, while nothing else happens: no other replica's step
 /// ends, nothing arrives, and their prices are known ahead. Each of them is planned and ends when
-/// it would alone.
-/// After a plain step of that replica: those that end in front of everything else. @returns how
-/// many
+/// it would alone. @pre a plain step of that replica has just ended  @returns how many
 std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
   const Alarm alarm = core_.alarms.front();
   if (alarm.replica != index) return 0;
@@ -304,10 +300,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   before = std::min(before, parts_.next);
   for (const OnTime* part : parts_.on_time) before = std::min(before, part->next_tick());
   if (const Alarm* other = core_.alarms.ahead(1)) before = std::min(before, other->time);
-  if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
-  if (arrivals_.next_open >= 0)
-    before = std::min(before, core_.progress(arrivals_.next_open).arrival);
-  before = std::min(before, core_.workload_due);
+  before = std::min(before, next_besides_steps());
   if (alarm.time >= before) return 0;
   Replica& replica = core_.at(index);
   PricedRun& run = core_.runs[static_cast<std::size_t>(index)];

@@ -1,6 +1,6 @@
 // One request on its way: read from the workload, sent, routed, queued, done.
 //
-// One may end before its last token: its deadline passes, its client goes away, its replica is lost.
+// One may end before its last token: its deadline passes, its client goes away, its replica fails.
 //
 //   where it is                       what happens
 //   in the frontend, held by a part,  gone at once
@@ -112,16 +112,9 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const Router* router = core_.bindings.router;
   const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
   if (core_.built[decodes ? 1 : 0] == 1 && !may_refuse) return candidates.front();
-  RouteView view;
-  view.signals = core_.signals.read(core_.now, core_.replicas);
-  view.now_s = now_s();
-  view.signals_s = seconds(core_.signals.taken_at());
-  view.candidates = candidates.data();
-  view.candidate_count = static_cast<std::int32_t>(candidates.size());
-  view.replica_count = replica_count();
-  view.slot = slot;
+  RouteView view = core_.route_view(slot, candidates, *this);
+  core_.show_signals(view);
   view.decode_stage = decodes ? 1 : 0;
-  view.source = this;
   routing_.ask(slot);
   const std::int32_t chosen = core_.bindings.router->route(core_.requests[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;

@@ -1,11 +1,10 @@
-// What routers see, and what is kept for them.
+#include "serve/loop/routing.h"
 
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "serve/core/ranks.h"
-#include "serve/loop/routing.h"
 
 namespace rooflua {
 
@@ -119,6 +118,7 @@ double Routing::fact(const RouteView& view, std::int32_t index, RouterFact what)
     if (known) return *known;
   }
   if (const std::optional<double> known = Ranks::fact(core_, index, what)) return *known;
+  if (what == RouterFact::has_adapter) return 1;  // no part has any
   if (!knowledge_) return 0;
   switch (what) {
     case RouterFact::sent_tokens:

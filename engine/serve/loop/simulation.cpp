@@ -24,18 +24,22 @@ void check_fork(const Bindings& given, const Bindings& own) {
   }
 }
 
-void tell_failed(Core& core, const Parts& parts, const FlowEnded& flow) {
+/// Observers hear of a transfer that has ended, if it is one of their kind, and of one that failed.
+void tell_ended(Core& core, const Parts& parts, const FlowEnded& flow) {
   const FlowRequest& what = flow.what;
   TransferSeen seen{.from = what.from,
                     .to = what.to,
                     .start = flow.start,
                     .end = flow.end,
-                    .bytes = flow.through,
+                    .bytes = flow.failed ? flow.through : what.bytes,
                     .alone_end = flow.alone_end,
                     .wires = what.path};
-  for (const OnFlow* part : parts.on_flow)
-    if (part->describes(what, seen)) break;
-  core.tell(&Observer::on_failed_transfer, seen);
+  const auto knows = [&](const OnFlow* part) { return part->describes(what, seen); };
+  const bool is_known = std::any_of(parts.on_flow.begin(), parts.on_flow.end(), knows);
+  if (flow.failed)
+    core.tell(&Observer::on_failed_transfer, seen);
+  else if (is_known)
+    core.tell(&Observer::on_transfer, seen);
 }
 
 }  // namespace
@@ -55,6 +59,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
 }
 
 Simulation::~Simulation() = default;
+
 /// For the ranks of each group.
 void Simulation::keep_room() {
   std::size_t most = 0;
@@ -156,11 +161,12 @@ void Simulation::pass_flows() {
       failed.push_back(flow);
       continue;
     }
+    tell_ended(core_, parts_, flow);
     for (OnFlow* part : parts_.on_flow)
       if (part->arrived(flow)) break;
   }
   if (failed.empty()) return;
-  for (const FlowEnded& flow : failed) tell_failed(core_, parts_, flow);
+  for (const FlowEnded& flow : failed) tell_ended(core_, parts_, flow);
   for (const FlowEnded& flow : failed)
     for (OnFlow* part : parts_.on_flow)
       if (part->failed(flow.what)) break;

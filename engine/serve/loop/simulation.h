@@ -133,6 +133,7 @@ class Simulation final : public Loop {
 
   // the loop
   Picoseconds next_instant();
+  Picoseconds next_besides_steps() const;
   void land_steps();
   void deliver();
   void plan_steps();

@@ -148,7 +148,7 @@ class Tiers {
   /// Writes of this request that are under way hold up the next steps. @returns their tickets
   std::vector<std::int32_t> flush(const Request& request);
 
-  // --- a replica is lost (losing.cpp)
+  // --- a replica is lost (finding.cpp)
 
   /// Tickets of writes of this replica that are under way.
   std::vector<std::int32_t> writes_from(std::int32_t replica) const;

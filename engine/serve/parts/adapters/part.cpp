@@ -55,7 +55,8 @@ void AdaptersPart::drawn(RequestSpec& spec, std::int64_t ordinal) {
   const bool of_session = spec.session >= 0;
   const auto who = static_cast<std::uint64_t>(of_session ? std::int64_t{spec.session} : ordinal)
                    << 1;
-  RandomStream stream = random_stream(core_.config.adapters.seed, "adapters", who | (of_session ? 1 : 0));
+  RandomStream stream =
+      random_stream(core_.config.adapters.seed, "adapters", who | (of_session ? 1 : 0));
   spec.adapter = static_cast<std::int32_t>(popularity_(stream));
 }
 

@@ -135,7 +135,7 @@ class FleetPart final : public Part, public OnTime, public OnRequest, public OnF
   void leave_door(bool is_open);
   bool has_candidates() const;
   bool may_have_candidates() const;
-  bool helps_somebody();
+  bool helps_requests();
   void set_speeds();
 
   Core& core_;

@@ -40,7 +40,6 @@ void FleetPart::ask_faults() {
   fleet_.fault_time = never;
   if (fleet_.idle_faults > most_idle_faults) return;
   fleet_.fault = core_.bindings.faults->next(seconds(core_.now), core_.replica_count());
-  fleet_.fault_time = never;
   if (!fleet_.fault) return;
   const Fault& fault = *fleet_.fault;
   const bool is_link = fault.kind == Fault::Kind::link;

@@ -1,14 +1,13 @@
 // A replica fails: whatever is on it, or rests on it, ends as replica_lost at once.
 //
 //   its requests, queued and running   they end; rows of steps under way never land
-//   prompts that it computed           they end, also those that wait at their decode replica or
-//   whose
-//                                      KV is on its way: flows stop, and the blocks are free
+//   prompts that it computed           they end, also those that wait at their decode replica, or
+//                                      whose KV is on its way: flows stop, the blocks are free
 //   prompts elsewhere, of which KV     they end; those to which it was only promised get another
 //   has set off for it                 decode replica
 //   its caches, stores of its own      empty; stores of its node or of the cluster keep what is
-//   ready what it writes or loads            stops; a load from a store of its own that another
-//   replica
+//                                      ready
+//   what it writes or loads            stops; a load from a store of its own that another replica
 //                                      waits for is cut: what has come stays, the rest is computed
 //
 // A load layer by layer of a step that runs elsewhere goes on.
@@ -80,12 +79,11 @@ class Losing {
     core_.at(index_).lose_steps();
     loop_.free_left_seats(index_);
     for (const std::int32_t slot : slots) {
-      const auto left = std::find_if(core_.left.begin(), core_.left.end(),
-                                     [slot](const Left& each) { return each.slot == slot; });
-      if (left == core_.left.end()) continue;
+      const Left* left = core_.left_of(slot);
+      if (left == nullptr) continue;
       if (left->replica >= 0) {
-        for (OnKv* part : loop_.on_kv())
-          part->cancel_reserved(slot);  // its seat is elsewhere, and is free when its step lands
+        // Its seat is elsewhere, and is free when its step lands.
+        for (OnKv* part : loop_.on_kv()) part->cancel_reserved(slot);
       } else if (core_.progress(slot).kept_blocks > 0) {
         for (OnKv* part : loop_.on_kv()) part->let_go(slot);
         loop_.refuse_kv(slot);

@@ -66,7 +66,7 @@ bool FleetPart::arrived(const FlowEnded& flow) {
 }
 
 /// Whether a request can go on when an engine or a link changes.
-bool FleetPart::helps_somebody() {
+bool FleetPart::helps_requests() {
   if (fleet_.scale_due != never || !fleet_.door.empty()) return true;
   for (const std::int32_t engine : fleet_.drains) {  // what is left there ends after the grace
     const auto pool = static_cast<std::size_t>(fleet_.engine(engine).pool);
@@ -86,7 +86,7 @@ Picoseconds FleetPart::due(Picoseconds other) {
   const Picoseconds next = fleet_.next();
   if (next == never) return never;
   if (next <= core_.until) return next;
-  if (other == never && !helps_somebody()) return never;
+  if (other == never && !helps_requests()) return never;
   const bool goes_on = core_.requests.alive() > 0 || core_.workload_due != never ||
                        (other != never && next <= other);  // rows of an aborted request end first
   return goes_on ? next : never;

@@ -104,13 +104,9 @@ void GatePart::let_in(std::int32_t slot) {
 
 GateView GatePart::look(std::int32_t slot) {
   GateView view;
-  gate_.show(view, core_.candidates_for(Stage::prompt), core_.replicas, core_.signals, core_.now);
-  view.pool.now_s = seconds(core_.now);
-  view.pool.candidates = core_.candidates_for(Stage::prompt).data();
-  view.pool.candidate_count = static_cast<std::int32_t>(core_.candidates_for(Stage::prompt).size());
-  view.pool.replica_count = core_.replica_count();
-  view.pool.slot = slot;
-  view.pool.source = &loop_;
+  const std::vector<std::int32_t>& candidates = core_.candidates_for(Stage::prompt);
+  view.pool = core_.route_view(slot, candidates, loop_);
+  gate_.show(view, candidates, core_.replicas, core_.signals, core_.now);
   if (slot < 0) return view;
   if (gate_.holds(slot)) view.held_s = seconds(core_.now - gate_.queue().held(slot).since);
   const Picoseconds deadline = core_.progress(slot).deadline;
@@ -219,11 +215,8 @@ Picoseconds GatePart::due(Picoseconds) {
 
 /// Nothing will happen any more, and the policy lets no request go.
 void GatePart::starve() {
-  std::vector<std::pair<std::int32_t, std::int32_t>> held;  // id, slot
-  for (const std::int32_t slot : gate_.queue().slots())
-    held.emplace_back(core_.requests[slot].id, slot);
-  std::sort(held.begin(), held.end());
-  for (const auto& [id, slot] : held) loop_.finish(slot, Outcome::starved);
+  for (const std::int32_t slot : core_.live_slots())
+    if (gate_.holds(slot)) loop_.finish(slot, Outcome::starved);
 }
 
 void GatePart::pass(Moment moment) {

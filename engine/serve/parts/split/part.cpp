@@ -1,3 +1,5 @@
+// What a run calls of split prompts, and KV of which a link fails.
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -72,13 +74,8 @@ bool SplitPart::completed(std::int32_t slot, std::int32_t replica) {
 // --- transfers over links
 
 bool SplitPart::arrived(const FlowEnded& flow) {
-  const FlowRequest& what = flow.what;
-  if (what.errand != Errand::hand_over) return false;
-  core_.tell(&Observer::on_transfer,
-             TransferSeen{core_.requests[what.slot].id, what.from, what.to, flow.start, flow.end,
-                          what.bytes, flow.alone_end, what.path, -1, false,
-                          hand_over_of(what.slot).pushed});
-  end_flow(what.slot);
+  if (flow.what.errand != Errand::hand_over) return false;
+  end_flow(flow.what.slot);
   return true;
 }
 
@@ -110,16 +107,8 @@ void SplitPart::fail_hand_over(std::int32_t slot) {
     if (core_.has_left(slot)) end_left(slot);  // else loop_.abort() has freed it
     return;
   }
-  const std::int32_t to = core_.requests[slot].replica;
-  let_go(slot);
-  core_.touch(to);
-  if (core_.has_left(slot)) return loop_.refuse_kv(slot);
-  HandOver& hand_over = core_.hand_over_of(slot);
-  if (hand_over.pushed) {
-    core_.tell(&Observer::on_kv, core_.requests[slot], core_.now);
-  }
-  progress.remote_tokens = hand_over.cached_tokens;
-  core_.at(to).receive(slot, core_.scheduler(to));
+  progress.remote_tokens = core_.hand_over_of(slot).cached_tokens;
+  arrive(slot);
 }
 
 void SplitPart::stopped(std::int32_t slot) {

@@ -74,10 +74,8 @@ void SplitPart::push_layers(const Replica& replica) {
 /// The KV of a request that was aborted while its prompt was computed is there, and its blocks are
 /// free. One that still has a seat is freed when the step lands.
 void SplitPart::end_left(std::int32_t slot) {
-  const auto left = std::find_if(core_.left.begin(), core_.left.end(),
-                                 [slot](const Left& each) { return each.slot == slot; });
-  if (left->replica >= 0) return;
-  core_.left.erase(left);
+  if (core_.left_of(slot)->replica >= 0) return;
+  std::erase_if(core_.left, [slot](const Left& each) { return each.slot == slot; });
   const std::int32_t index = core_.requests[slot].replica;
   core_.at(index).release_left(slot);
   core_.tell_blocks(index);

@@ -40,14 +40,8 @@ bool SplitPart::wants_split(std::int32_t slot, std::int32_t to) {
   if (core_.candidates_for(Stage::prompt).empty()) return false;
   if (core_.bindings.decider == nullptr) return true;
   PairView view;
-  view.pool.signals = core_.signals.read(core_.now, core_.replicas);
-  view.pool.now_s = seconds(core_.now);
-  view.pool.signals_s = seconds(core_.signals.taken_at());
-  view.pool.candidates = core_.candidates_for(Stage::prompt).data();
-  view.pool.candidate_count = static_cast<std::int32_t>(core_.candidates_for(Stage::prompt).size());
-  view.pool.replica_count = core_.replica_count();
-  view.pool.slot = slot;
-  view.pool.source = &loop_;
+  view.pool = core_.route_view(slot, core_.candidates_for(Stage::prompt), loop_);
+  core_.show_signals(view.pool);
   view.decode = to;
   view.cached_tokens = loop_.cached_tokens(slot, to);
   view.source = this;

@@ -55,8 +55,6 @@ class SplitPart final : public Part,
   PairMember member(const PairView& view, std::int32_t place) const noexcept override;
 
  private:
-  HandOver& hand_over_of(std::int32_t slot) { return core_.hand_over_of(slot); }
-
   // handover.cpp
   void hand_over(std::int32_t slot, std::int32_t from);
   void end_without_decoder(std::int32_t slot, std::int32_t from);

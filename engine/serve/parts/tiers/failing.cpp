@@ -7,20 +7,6 @@ namespace rooflua {
 
 // --- transfers that fail
 
-/// The part of TransferSeen that only the stores know.
-bool TiersPart::describes(const FlowRequest& what, TransferSeen& seen) const {
-  if (what.errand == Errand::load) {
-    seen.id = tiers_.is_prefetch(what.ticket) ? -1 : tiers_.request_of_load(what.ticket);
-    seen.store = tiers_.store_of_load(what.ticket);
-    seen.is_load = true;
-  } else if (what.errand == Errand::store) {
-    seen.store = tiers_.store_of_write(what.ticket);
-  } else {
-    return false;
-  }
-  return true;
-}
-
 bool TiersPart::failed(const FlowRequest& what) {
   if (what.errand == Errand::load) {
     fail_load(what.ticket);

@@ -28,15 +28,9 @@ void TiersPart::load(std::int32_t slot) {
   core_.tell_blocks(request.replica);
 }
 
-void TiersPart::end_load(const FlowEnded& flow) {
-  const FlowRequest& what = flow.what;
-  const std::int32_t slot = tiers_.slot_of_load(what.ticket);
-  const bool is_prefetch = tiers_.is_prefetch(what.ticket);
-  for (Observer* observer : core_.bindings.observers)
-    observer->on_transfer({is_prefetch ? -1 : tiers_.request_of_load(what.ticket), what.from,
-                           what.to, flow.start, flow.end, what.bytes, flow.alone_end, what.path,
-                           tiers_.store_of_load(what.ticket), true});
-  if (!tiers_.end_trip_of_load(what.ticket, core_.requests, core_.now)) return;
+void TiersPart::end_load(std::int32_t ticket) {
+  const std::int32_t slot = tiers_.slot_of_load(ticket);
+  if (!tiers_.end_trip_of_load(ticket, core_.requests, core_.now)) return;
   if (core_.has_left(slot)) return loop_.refuse_kv(slot);
   if (core_.requests[slot].phase == Phase::pending) receive_loaded(slot);  // else it runs by layers
 }

@@ -1,3 +1,5 @@
+// What a run calls of the stores, and the transfers from and to them.
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -97,13 +99,27 @@ void TiersPart::moved(std::vector<FlowEnded>& ended) {
                         [](const FlowEnded& flow) { return flow.what.errand != Errand::alarm; });
 }
 
+/// The part of TransferSeen that only the stores know.
+bool TiersPart::describes(const FlowRequest& what, TransferSeen& seen) const {
+  if (what.errand == Errand::load) {
+    seen.id = tiers_.is_prefetch(what.ticket) ? -1 : tiers_.request_of_load(what.ticket);
+    seen.store = tiers_.store_of_load(what.ticket);
+    seen.is_load = true;
+  } else if (what.errand == Errand::store) {
+    seen.store = tiers_.store_of_write(what.ticket);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool TiersPart::arrived(const FlowEnded& flow) {
   switch (flow.what.errand) {
     case Errand::load:
-      end_load(flow);
+      end_load(flow.what.ticket);
       return true;
     case Errand::store:
-      end_write(flow);
+      end_write(flow.what.ticket);
       return true;
     case Errand::alarm:
       lose_patience(flow);

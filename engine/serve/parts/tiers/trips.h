@@ -59,7 +59,7 @@ class TiersPart final : public Part, public OnRequest, public OnStep, public OnF
   // loads.cpp
   void note_admissions(const Replica& replica);
   void load(std::int32_t slot);
-  void end_load(const FlowEnded& flow);
+  void end_load(std::int32_t ticket);
   void receive_loaded(std::int32_t slot);
   void ring(std::int32_t slot, double after_s);
   void lose_patience(const FlowEnded& alarm);
@@ -70,7 +70,7 @@ class TiersPart final : public Part, public OnRequest, public OnStep, public OnF
   void store_answer(std::int32_t slot, std::int32_t why);
   void send_writes(std::int32_t slot, bool flushes);
   void write_back(Replica& replica);
-  void end_write(const FlowEnded& flow);
+  void end_write(std::int32_t ticket);
 
   // failing.cpp
   void fail_load(std::int32_t ticket);

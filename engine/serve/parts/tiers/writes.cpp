@@ -58,14 +58,10 @@ void TiersPart::write_back(Replica& replica) {
   send_trips(Errand::store, -1);
 }
 
-void TiersPart::end_write(const FlowEnded& flow) {
-  const FlowRequest& what = flow.what;
-  for (Observer* observer : core_.bindings.observers)
-    observer->on_transfer({-1, what.from, what.to, flow.start, flow.end, what.bytes, flow.alone_end,
-                           what.path, tiers_.store_of_write(what.ticket), false});
-  const std::int32_t from = tiers_.replica_of_write(what.ticket);
-  core_.at(from).unpin(first_pin + what.ticket);
-  tiers_.end_write(what.ticket, core_.now);
+void TiersPart::end_write(std::int32_t ticket) {
+  const std::int32_t from = tiers_.replica_of_write(ticket);
+  core_.at(from).unpin(first_pin + ticket);
+  tiers_.end_write(ticket, core_.now);
   core_.touch(from);
 }
 
