@@ -50,7 +50,8 @@ check "a folder that is not there" says "there is no folder $top/no" "$rooflua" 
 # Files of something else are named, read by nothing, and left as they are.
 echo hello >"$top/text.txt"
 printf '\211PNG\r\n\032\n\000\000' >"$top/picture.png"
-python3 -c "import sqlite3; c = sqlite3.connect('$top/other.sqlite'); c.execute('create table a (b)'); c.commit()"
+cp "$top/m.sqlite" "$top/other.sqlite" # the mark of an application, bytes 68 to 71, is of something else
+printf '\001\002\003\004' | dd of="$top/other.sqlite" bs=1 seek=68 conv=notrunc 2>/dev/null
 "$rooflua" results export "$top/m.sqlite" --format jsonl | head -n 2 >"$top/lines.jsonl"
 { cat "$top/lines.jsonl"; echo hello; } >"$top/more.jsonl"
 head -c "$(($(wc -c <"$top/lines.jsonl") - 100))" "$top/lines.jsonl" >"$top/cut.jsonl"
