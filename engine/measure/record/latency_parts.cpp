@@ -1,0 +1,426 @@
+#include "measure/record/latency_parts.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "base/error.h"
+#include "measure/record/summary.h"
+
+namespace rooflua {
+
+namespace {
+
+std::size_t place(LatencyPart part) {
+  return static_cast<std::size_t>(part);
+}
+
+/// Where KV is computed in stages, steps overlap: a request that waited until the end of another
+/// step was in its own one already. The time that it shares with that is given back.
+void give_back(PartTimes& parts, PartTimes& wait, Picoseconds& since, Picoseconds shared) {
+  using enum LatencyPart;
+  for (const LatencyPart part : {decodes, prefill, budget, seat, kv}) {
+    const Picoseconds given = std::clamp<Picoseconds>(shared, 0, wait[place(part)]);
+    wait[place(part)] -= given;
+    parts[place(part)] -= given;
+    since -= given;
+    shared -= given;
+  }
+}
+
+}  // namespace
+
+LatencyPartsCounter::Live* LatencyPartsCounter::find(std::int32_t id) {
+  const auto found = live_.find(id);
+  return found == live_.end() ? nullptr : &found->second;
+}
+
+LatencyPartsCounter::Clocks& LatencyPartsCounter::clocks_of(std::int32_t replica) {
+  const auto index = static_cast<std::size_t>(replica);
+  if (index >= clocks_.size()) clocks_.resize(index + 1);
+  return clocks_[index];
+}
+
+void LatencyPartsCounter::count(Live& live, LatencyPart part, Picoseconds until) {
+  if (until <= live.since) return;
+  live.parts[place(part)] += until - live.since;
+  live.since = until;
+}
+
+void LatencyPartsCounter::count_wait(Live& live, LatencyPart part, Picoseconds until) {
+  if (until > live.since) live.wait[place(part)] += until - live.since;
+  count(live, part, until);
+}
+
+/// What the clock says since `base`, up to this moment.
+void LatencyPartsCounter::read(Live& live, const PartTimes& clock, Picoseconds until) {
+  for (std::size_t i = 0; i < clock.size(); ++i) {
+    const Picoseconds time = clock[i] - live.base[i];
+    live.parts[i] += time;
+    if (live.phase == Phase::waiting) live.wait[i] += time;
+    live.since += time;
+  }
+  ROOFLUA_ASSERT(live.since == until);
+  live.has_base = false;
+}
+
+/// It waits at a replica from now on, or from when its KV will be there.
+void LatencyPartsCounter::wait_from(Live& live, std::int32_t id, std::int32_t replica,
+                                    Picoseconds now) {
+  live.phase = Phase::waiting;
+  live.replica = replica;
+  live.asked = std::max(now, live.since);
+  live.has_base = false;
+  live.wait = {};
+  watch(id, replica);
+}
+
+/// Steps that end are counted for this request alone.
+void LatencyPartsCounter::watch(std::int32_t id, std::int32_t replica) {
+  std::vector<std::int32_t>& joining = clocks_of(replica).joining;
+  if (std::find(joining.begin(), joining.end(), id) == joining.end()) joining.push_back(id);
+}
+
+/// Counts the time up to a moment at which no step of its own ends.
+void LatencyPartsCounter::settle(Live& live, Picoseconds now) {
+  using enum LatencyPart;
+  switch (live.phase) {
+    case Phase::away:
+      return count(live, frontend, now);
+    case Phase::held:
+      return count(live, gate, now);
+    case Phase::unrouted:
+    case Phase::pending:
+      return count(live, route, now);
+    case Phase::waiting:
+      if (live.has_base)
+        read(live, clocks_of(live.replica).waiting, clocks_of(live.replica).until);
+      return count_wait(live, budget, now);
+    case Phase::loading:
+      return count(live, transfer, now);
+    case Phase::seated:
+      return count(live, budget, now);
+    case Phase::decoding:
+      if (live.has_base)
+        read(live, clocks_of(live.replica).decoding, clocks_of(live.replica).until);
+      return count(live, decodes, now);
+    case Phase::preempted:
+      return count(live, kv, now);
+  }
+}
+
+// --- what happens to a request
+
+void LatencyPartsCounter::on_arrival(const Request& request, Picoseconds now) {
+  if (has_too_many_ || (only_ && *only_ != request.id)) return;
+  if (++arrived_ > most_requests) {
+    *this = LatencyPartsCounter(only_);
+    has_too_many_ = true;
+    return;
+  }
+  live_[request.id].since = now;
+}
+
+void LatencyPartsCounter::on_held(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  live->phase = Phase::held;
+}
+
+void LatencyPartsCounter::on_no_replica(const Request& request) {
+  if (Live* live = find(request.id)) live->phase = Phase::unrouted;
+}
+
+void LatencyPartsCounter::on_passed(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  live->phase = Phase::away;
+}
+
+void LatencyPartsCounter::on_queued(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  wait_from(*live, request.id, request.replica, now);
+  if (request.phase == rooflua::Phase::pending) live->phase = Phase::pending;
+}
+
+void LatencyPartsCounter::on_preempt(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  // The token that was sampled last has no KV.
+  live->has_token = live->phase == Phase::decoding;
+  if (live->has_token)
+    live->reached = std::max(live->reached, request.prompt_tokens + request.emitted_tokens - 1);
+  live->phase = Phase::preempted;
+  live->asked = now;
+  if (live->has_token) watch(request.id, live->replica);
+}
+
+void LatencyPartsCounter::on_load(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  live->phase = Phase::loading;
+}
+
+void LatencyPartsCounter::on_loaded(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  wait_from(*live, request.id, live->replica, now);
+}
+
+void LatencyPartsCounter::on_transfer(const TransferSeen& transfer) {
+  Live* live = find(transfer.id);
+  if (live == nullptr || transfer.store >= 0 || transfer.is_pushed) return;
+  if (live->phase != Phase::decoding) settle(*live, transfer.start);
+  live->has_base = false;
+  count(*live, LatencyPart::transfer, transfer.end);
+  wait_from(*live, transfer.id, transfer.to, transfer.end);
+}
+
+void LatencyPartsCounter::on_computed(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  live->phase = Phase::loading;
+}
+
+void LatencyPartsCounter::on_kv(const Request& request, Picoseconds now) {
+  Live* live = find(request.id);
+  if (live == nullptr) return;
+  settle(*live, now);
+  wait_from(*live, request.id, request.replica, now);
+}
+
+void LatencyPartsCounter::on_done(const RequestDone& done) {
+  Live* live = find(done.id);
+  if (live == nullptr) return;
+  if (done.outcome == Outcome::completed && done.first_token != never) {
+    if (live->has_base) settle(*live, clocks_of(live->replica).until);
+    if (live->phase == Phase::preempted)  // its last token was under way
+      count(*live, LatencyPart::decodes, clocks_of(live->replica).until);
+    count(*live, LatencyPart::frontend, done.last_token);
+    Ended ended{done.id, done.output_tokens, live->parts, live->parts};
+    Picoseconds first_token = live->since;
+    for (const auto& [time, parts] : live->computed) {
+      if (time > done.first_token) break;
+      first_token = time;
+      ended.to_first = parts;
+    }
+    ended.to_first[place(LatencyPart::frontend)] += done.first_token - first_token;
+    ended_.push_back(ended);
+  }
+  live_.erase(done.id);
+}
+
+// --- steps
+
+LatencyPartsCounter::Passed LatencyPartsCounter::passed(const StepDone& step) {
+  using enum LatencyPart;
+  Passed out{step.planned, step.start, step.end};
+  const bool has_prompts = !step.prefills.empty();
+  out.came = has_prompts ? prefill : step.empty() ? budget : decodes;
+  out.decoding = has_prompts ? prefill : decodes;
+  const bool no_seat = step.max_num_seqs > 0 && step.running >= step.max_num_seqs;
+  const bool no_tokens =
+      step.max_num_batched_tokens > 0 && step.batch->tokens >= step.max_num_batched_tokens;
+  if (no_seat)
+    out.waiting = seat;
+  else if (!no_tokens && step.lacks_blocks)
+    out.waiting = kv;
+  return out;
+}
+
+/// Requests that came before a step was planned wait for it, later ones for its end. One that lost
+/// its seat may have a token in a step that was planned before.
+/// @returns whether the next step counts for this request alone, too
+bool LatencyPartsCounter::is_apart(Live& live, Clocks& clocks, const Passed& step) {
+  if (live.phase == Phase::preempted) {
+    if (!live.has_token || step.planned >= live.asked) return false;
+    count(live, step.decoding, step.end);
+    return true;
+  }
+  if (live.phase != Phase::waiting || live.has_base) return false;
+  if (step.end <= live.since) return true;
+  count_wait(live, LatencyPart::budget, step.start);
+  if (step.planned < live.asked) {
+    count_wait(live, step.came, step.end);
+    return true;
+  }
+  if (live.since > clocks.until) return true;  // where steps overlap
+  live.base = clocks.waiting;
+  live.has_base = true;
+  return false;
+}
+
+void LatencyPartsCounter::join(Clocks& clocks, const Passed& step) {
+  std::erase_if(clocks.joining, [&](std::int32_t id) {
+    Live* live = find(id);
+    return live == nullptr || &clocks_of(live->replica) != &clocks ||
+           !is_apart(*live, clocks, step);
+  });
+}
+
+void LatencyPartsCounter::advance(Clocks& clocks, const Passed& step) {
+  if (step.end <= clocks.until) return;
+  const Picoseconds time = step.end - clocks.until;
+  clocks.waiting[place(step.waiting)] += time;
+  clocks.decoding[place(step.decoding)] += time;
+  clocks.until = step.end;
+}
+
+/// A step ends that computed a chunk of a prompt.
+void LatencyPartsCounter::land(const StepDone& step, const PrefillWork& chunk,
+                               const Clocks& clocks) {
+  Live* live = find(chunk.id);
+  if (live == nullptr || live->replica != step.replica) return;
+  const bool in_stages = step.price->stages > 1;
+  if (live->has_base) settle(*live, clocks.until);
+  const bool waited = live->phase == Phase::waiting;
+  settle(*live, in_stages ? step.planned : step.start);
+  if (in_stages && waited)
+    give_back(live->parts, live->wait, live->since,
+              live->since - std::max(step.planned, live->asked));
+  const bool again = chunk.context_tokens < live->reached;
+  count(*live, again ? LatencyPart::kv : LatencyPart::prefill, step.end);
+  live->reached = std::max(live->reached, chunk.context_tokens + chunk.new_tokens);
+  if (chunk.completes != 0) live->computed.emplace_back(live->since, live->parts);
+  if (live->phase == Phase::preempted && step.planned <= live->asked) return;
+  live->phase = chunk.completes != 0 ? Phase::decoding : Phase::seated;
+}
+
+void LatencyPartsCounter::on_step(const StepDone& step) {
+  if (live_.empty()) return;
+  const Passed passed_step = passed(step);
+  Clocks& clocks = clocks_of(step.replica);
+  if (step.start > clocks.until) {
+    const Picoseconds idle = step.start - clocks.until;
+    clocks.waiting[place(LatencyPart::budget)] += idle;
+    clocks.decoding[place(LatencyPart::decodes)] += idle;
+    clocks.until = step.start;
+  }
+  if (!clocks.joining.empty()) join(clocks, passed_step);
+  for (const PrefillWork& chunk : step.prefills) land(step, chunk, clocks);
+  const bool in_stages = step.price->stages > 1;  // those in other stages are among the skipped
+  const auto skipped = in_stages ? std::span<const std::int32_t>() : step.skipped;
+  const auto decoding = [&](std::int32_t id) {
+    Live* live = find(id);
+    const bool is_it = live != nullptr && live->replica == step.replica;
+    return is_it && live->phase == Phase::decoding ? live : nullptr;
+  };
+  for (const std::int32_t id : skipped) {
+    Live* live = decoding(id);
+    if (live == nullptr) continue;
+    if (live->has_base) read(*live, clocks.decoding, clocks.until);
+    count(*live, step.prefills.empty() ? LatencyPart::budget : LatencyPart::prefill, step.end);
+  }
+  advance(clocks, passed_step);
+  const auto follow = [&](std::int32_t id) {
+    Live* live = decoding(id);
+    if (live == nullptr || live->has_base || live->since != clocks.until) return;
+    live->base = clocks.decoding;
+    live->has_base = true;
+  };
+  for (const PrefillWork& chunk : step.prefills) follow(chunk.id);
+  for (const std::int32_t id : skipped) follow(id);
+}
+
+void LatencyPartsCounter::on_steps(const StepsDone& done) {
+  if (live_.empty()) return;
+  on_step(done.first);
+  Clocks& clocks = clocks_of(done.first.replica);
+  Passed step = passed(done.first);
+  for (const RepeatedStep& each : done.steps.subspan(1)) {
+    step.planned = each.planned;
+    step.start = each.start;
+    step.end = each.end;
+    if (!clocks.joining.empty()) join(clocks, step);
+    advance(clocks, step);
+  }
+}
+
+// --- what it amounts to
+
+namespace {
+
+using Ended = LatencyPartsCounter::Ended;
+
+Picoseconds sum(const PartTimes& parts) {
+  return std::accumulate(parts.begin(), parts.end(), Picoseconds{0});
+}
+
+/// The mean over requests, where there are some.
+template <class PartsOf>
+std::optional<PartSeconds> mean(std::span<const Ended* const> requests, PartsOf parts_of) {
+  if (requests.empty()) return std::nullopt;
+  PartSeconds out{};
+  for (const Ended* request : requests) {
+    const PartSeconds parts = parts_of(*request);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += parts[i];
+  }
+  for (double& part : out) part /= static_cast<double>(requests.size());
+  return out;
+}
+
+/// Those with the largest values, of 100 requests one; of those that are alike the earlier ones.
+template <class ValueOf>
+std::span<const Ended* const> slowest(std::vector<const Ended*>& requests, ValueOf value_of) {
+  const std::size_t count = (requests.size() + 99) / 100;
+  std::stable_sort(requests.begin(), requests.end(), [&](const Ended* a, const Ended* b) {
+    return value_of(*a) > value_of(*b);
+  });
+  return std::span<const Ended* const>(requests).first(count);
+}
+
+PartSeconds in_seconds(const PartTimes& parts) {
+  PartSeconds out{};
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = seconds(parts[i]);
+  return out;
+}
+
+PartSeconds per_token(const Ended& request) {
+  PartSeconds out{};
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = seconds(request.all[i] - request.to_first[i]) / (request.output_tokens - 1);
+  return out;
+}
+
+}  // namespace
+
+LatencyParts LatencyPartsCounter::parts() const {
+  LatencyParts out;
+  std::vector<const Ended*> all, several;
+  for (const Ended& each : ended_) all.push_back(&each);
+  // Several processes end them in another order.
+  std::sort(all.begin(), all.end(), [](const Ended* a, const Ended* b) { return a->id < b->id; });
+  for (const Ended* each : all)
+    if (each->output_tokens > 1) several.push_back(each);
+  const auto to_first = [](const Ended& each) { return in_seconds(each.to_first); };
+  const auto whole = [](const Ended& each) { return in_seconds(each.all); };
+  out.ttft_parts_s = mean(all, to_first);
+  out.e2e_parts_s = mean(all, whole);
+  out.tpot_parts_s = mean(several, per_token);
+  const auto ttft = [](const Ended& each) { return sum(each.to_first); };
+  const auto e2e = [](const Ended& each) { return sum(each.all); };
+  const auto tpot = [](const Ended& each) {
+    return tpot_ps(sum(each.to_first), sum(each.all), each.output_tokens);
+  };
+  std::vector<const Ended*> order = all;
+  out.ttft_parts_slowest_1pct_s = mean(slowest(order, ttft), to_first);
+  order = all;
+  out.e2e_parts_slowest_1pct_s = mean(slowest(order, e2e), whole);
+  out.tpot_parts_slowest_1pct_s = mean(slowest(several, tpot), per_token);
+  return out;
+}
+
+void LatencyPartsCounter::add(const LatencyPartsCounter& other) {
+  ended_.insert(ended_.end(), other.ended_.begin(), other.ended_.end());
+  has_too_many_ = has_too_many_ || other.has_too_many_;
+}
+
+}  // namespace rooflua
