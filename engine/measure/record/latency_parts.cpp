@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/record/summary.h"
@@ -30,15 +30,23 @@ void give_back(PartTimes& parts, PartTimes& wait, Picoseconds& since, Picosecond
 
 }  // namespace
 
-LatencyPartsCounter::Live* LatencyPartsCounter::find(std::int32_t id) {
-  const auto found = live_.find(id);
-  return found == live_.end() ? nullptr : &found->second;
+LatencyPartsCounter::Live& LatencyPartsCounter::open(std::int32_t id) {
+  const auto index = static_cast<std::size_t>(id);
+  if (index >= places_.size()) places_.resize(index + 1, -1);
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::int32_t>(live_.size()));
+    live_.emplace_back();
+  }
+  places_[index] = free_.back();
+  free_.pop_back();
+  Live& live = live_[static_cast<std::size_t>(places_[index])];
+  live = Live{};
+  return live;
 }
 
-LatencyPartsCounter::Clocks& LatencyPartsCounter::clocks_of(std::int32_t replica) {
-  const auto index = static_cast<std::size_t>(replica);
-  if (index >= clocks_.size()) clocks_.resize(index + 1);
-  return clocks_[index];
+void LatencyPartsCounter::close(std::int32_t id) {
+  std::int32_t& place = places_[static_cast<std::size_t>(id)];
+  free_.push_back(std::exchange(place, -1));
 }
 
 void LatencyPartsCounter::count(Live& live, LatencyPart part, Picoseconds until) {
@@ -118,7 +126,7 @@ void LatencyPartsCounter::on_arrival(const Request& request, Picoseconds now) {
     has_too_many_ = true;
     return;
   }
-  live_[request.id].since = now;
+  open(request.id).since = now;
 }
 
 void LatencyPartsCounter::on_held(const Request& request, Picoseconds now) {
@@ -205,17 +213,28 @@ void LatencyPartsCounter::on_done(const RequestDone& done) {
     if (live->phase == Phase::preempted)  // its last token was under way
       count(*live, LatencyPart::decodes, clocks_of(live->replica).until);
     count(*live, LatencyPart::frontend, done.last_token);
-    Ended ended{done.id, done.output_tokens, live->parts, live->parts};
-    Picoseconds first_token = live->since;
-    for (const auto& [time, parts] : live->computed) {
-      if (time > done.first_token) break;
-      first_token = time;
-      ended.to_first = parts;
-    }
-    ended.to_first[place(LatencyPart::frontend)] += done.first_token - first_token;
-    ended_.push_back(ended);
+    ended_.push_back(
+        {done.id, done.output_tokens, to_first(*live, done.first_token), live->parts});
   }
-  live_.erase(done.id);
+  close(done.id);
+}
+
+/// The parts up to the first token. What is between the step that gave it and the client is the
+/// frontend's.
+PartTimes LatencyPartsCounter::to_first(const Live& live, Picoseconds first_token) const {
+  PartTimes out = live.parts;
+  Picoseconds step_end = live.since;
+  if (live.computed <= first_token) {
+    step_end = live.computed;
+    out = live.to_computed;
+  }
+  for (const auto& [time, parts] : live.computed_again) {
+    if (time > first_token) break;
+    step_end = time;
+    out = parts;
+  }
+  out[place(LatencyPart::frontend)] += first_token - step_end;
+  return out;
 }
 
 // --- steps
@@ -289,13 +308,18 @@ void LatencyPartsCounter::land(const StepDone& step, const PrefillWork& chunk,
   const bool again = chunk.context_tokens < live->reached;
   count(*live, again ? LatencyPart::kv : LatencyPart::prefill, step.end);
   live->reached = std::max(live->reached, chunk.context_tokens + chunk.new_tokens);
-  if (chunk.completes != 0) live->computed.emplace_back(live->since, live->parts);
+  if (chunk.completes != 0 && live->computed != never) {
+    live->computed_again.emplace_back(live->since, live->parts);
+  } else if (chunk.completes != 0) {
+    live->computed = live->since;
+    live->to_computed = live->parts;
+  }
   if (live->phase == Phase::preempted && step.planned <= live->asked) return;
   live->phase = chunk.completes != 0 ? Phase::decoding : Phase::seated;
 }
 
 void LatencyPartsCounter::on_step(const StepDone& step) {
-  if (live_.empty()) return;
+  if (free_.size() == live_.size()) return;
   const Passed passed_step = passed(step);
   Clocks& clocks = clocks_of(step.replica);
   if (step.start > clocks.until) {
@@ -331,7 +355,7 @@ void LatencyPartsCounter::on_step(const StepDone& step) {
 }
 
 void LatencyPartsCounter::on_steps(const StepsDone& done) {
-  if (live_.empty()) return;
+  if (free_.size() == live_.size()) return;
   on_step(done.first);
   Clocks& clocks = clocks_of(done.first.replica);
   Passed step = passed(done.first);
@@ -346,6 +370,18 @@ void LatencyPartsCounter::on_steps(const StepsDone& done) {
 
 // --- what it amounts to
 
+PartSeconds in_seconds(const PartTimes& parts) {
+  PartSeconds out{};
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = seconds(parts[i]);
+  return out;
+}
+
+const LatencyPartsCounter::Ended* LatencyPartsCounter::find_ended(std::int32_t id) const {
+  const auto found =
+      std::find_if(ended_.begin(), ended_.end(), [&](const Ended& each) { return each.id == id; });
+  return found == ended_.end() ? nullptr : &*found;
+}
+
 namespace {
 
 using Ended = LatencyPartsCounter::Ended;
@@ -356,7 +392,7 @@ Picoseconds sum(const PartTimes& parts) {
 
 /// The mean over requests, where there are some.
 template <class PartsOf>
-std::optional<PartSeconds> mean(std::span<const Ended* const> requests, PartsOf parts_of) {
+std::optional<PartSeconds> mean(const std::vector<const Ended*>& requests, PartsOf parts_of) {
   if (requests.empty()) return std::nullopt;
   PartSeconds out{};
   for (const Ended* request : requests) {
@@ -369,17 +405,17 @@ std::optional<PartSeconds> mean(std::span<const Ended* const> requests, PartsOf 
 
 /// Those with the largest values, of 100 requests one; of those that are alike the earlier ones.
 template <class ValueOf>
-std::span<const Ended* const> slowest(std::vector<const Ended*>& requests, ValueOf value_of) {
-  const std::size_t count = (requests.size() + 99) / 100;
-  std::stable_sort(requests.begin(), requests.end(), [&](const Ended* a, const Ended* b) {
-    return value_of(*a) > value_of(*b);
-  });
-  return std::span<const Ended* const>(requests).first(count);
-}
-
-PartSeconds in_seconds(const PartTimes& parts) {
-  PartSeconds out{};
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = seconds(parts[i]);
+std::vector<const Ended*> slowest(const std::vector<const Ended*>& requests, ValueOf value_of) {
+  std::vector<std::pair<double, const Ended*>> order;
+  for (const Ended* each : requests) order.emplace_back(value_of(*each), each);
+  const auto count = static_cast<std::ptrdiff_t>((requests.size() + 99) / 100);
+  std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : a.second->id < b.second->id;
+                    });
+  std::vector<const Ended*> out;
+  for (auto each = order.begin(); each != order.begin() + count; ++each)
+    out.push_back(each->second);
   return out;
 }
 
@@ -395,9 +431,14 @@ PartSeconds per_token(const Ended& request) {
 LatencyParts LatencyPartsCounter::parts() const {
   LatencyParts out;
   std::vector<const Ended*> all, several;
-  for (const Ended& each : ended_) all.push_back(&each);
-  // Several processes end them in another order.
-  std::sort(all.begin(), all.end(), [](const Ended* a, const Ended* b) { return a->id < b->id; });
+  std::vector<const Ended*> by_id;  // several processes end them in another order
+  for (const Ended& each : ended_) {
+    const auto id = static_cast<std::size_t>(each.id);
+    if (id >= by_id.size()) by_id.resize(id + 1);
+    by_id[id] = &each;
+  }
+  for (const Ended* each : by_id)
+    if (each != nullptr) all.push_back(each);
   for (const Ended* each : all)
     if (each->output_tokens > 1) several.push_back(each);
   const auto to_first = [](const Ended& each) { return in_seconds(each.to_first); };
@@ -405,15 +446,13 @@ LatencyParts LatencyPartsCounter::parts() const {
   out.ttft_parts_s = mean(all, to_first);
   out.e2e_parts_s = mean(all, whole);
   out.tpot_parts_s = mean(several, per_token);
-  const auto ttft = [](const Ended& each) { return sum(each.to_first); };
-  const auto e2e = [](const Ended& each) { return sum(each.all); };
+  const auto ttft = [](const Ended& each) { return static_cast<double>(sum(each.to_first)); };
+  const auto e2e = [](const Ended& each) { return static_cast<double>(sum(each.all)); };
   const auto tpot = [](const Ended& each) {
     return tpot_ps(sum(each.to_first), sum(each.all), each.output_tokens);
   };
-  std::vector<const Ended*> order = all;
-  out.ttft_parts_slowest_1pct_s = mean(slowest(order, ttft), to_first);
-  order = all;
-  out.e2e_parts_slowest_1pct_s = mean(slowest(order, e2e), whole);
+  out.ttft_parts_slowest_1pct_s = mean(slowest(all, ttft), to_first);
+  out.e2e_parts_slowest_1pct_s = mean(slowest(all, e2e), whole);
   out.tpot_parts_slowest_1pct_s = mean(slowest(several, tpot), per_token);
   return out;
 }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,6 +58,8 @@ struct LatencyParts {
       e2e_parts_slowest_1pct_s;
 };
 
+PartSeconds in_seconds(const PartTimes& parts);
+
 /// Counts them. Copyable.
 class LatencyPartsCounter {
  public:
@@ -89,7 +90,8 @@ class LatencyPartsCounter {
 
   /// In the order of their ends.
   const std::vector<Ended>& ended() const { return ended_; }
-  bool has_too_many() const { return has_too_many_; }
+  /// Null: it has not completed, or is not counted.
+  const Ended* find_ended(std::int32_t id) const;
   LatencyParts parts() const;
   /// Adds what another one counted of other requests.
   void add(const LatencyPartsCounter& other);
@@ -111,9 +113,11 @@ class LatencyPartsCounter {
     PartTimes base{};
     PartTimes parts{};
     PartTimes wait{};  // of `parts`: since it was queued last
-    /// When a step completed its prompt, and `parts` then. One of them gave the first token: of a
-    /// prompt that is computed elsewhere, or whose replica failed, not the first.
-    std::vector<std::pair<Picoseconds, PartTimes>> computed;
+    /// When steps completed its prompt, and `parts` then. One of them gave the first token: of a
+    /// prompt that is computed elsewhere, or whose replica failed, not always the first.
+    Picoseconds computed = never;
+    PartTimes to_computed{};
+    std::vector<std::pair<Picoseconds, PartTimes>> computed_again;
   };
   /// Of a replica: how long requests that wait, and such that decode, spent on what.
   struct Clocks {
@@ -128,8 +132,20 @@ class LatencyPartsCounter {
     LatencyPart waiting = LatencyPart::budget, decoding = LatencyPart::decodes;
   };
 
-  Live* find(std::int32_t id);
-  Clocks& clocks_of(std::int32_t replica);
+  Live* find(std::int32_t id) {
+    const auto index = static_cast<std::size_t>(id);
+    return index < places_.size() && places_[index] >= 0
+               ? &live_[static_cast<std::size_t>(places_[index])]
+               : nullptr;
+  }
+  Live& open(std::int32_t id);
+  void close(std::int32_t id);
+  PartTimes to_first(const Live& live, Picoseconds first_token) const;
+  Clocks& clocks_of(std::int32_t replica) {
+    const auto index = static_cast<std::size_t>(replica);
+    if (index >= clocks_.size()) clocks_.resize(index + 1);
+    return clocks_[index];
+  }
   static Passed passed(const StepDone& step);
   static void count(Live& live, LatencyPart part, Picoseconds until);
   static void count_wait(Live& live, LatencyPart part, Picoseconds until);
@@ -145,7 +161,9 @@ class LatencyPartsCounter {
   std::optional<std::int32_t> only_;
   std::int64_t arrived_ = 0;
   bool has_too_many_ = false;
-  std::unordered_map<std::int32_t, Live> live_;
+  std::vector<std::int32_t> places_;  // in live_, by id; -1: it is not there
+  std::vector<Live> live_;
+  std::vector<std::int32_t> free_;  // places in live_
   std::vector<Clocks> clocks_;
   std::vector<Ended> ended_;
 };

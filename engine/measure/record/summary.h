@@ -166,6 +166,10 @@ class SummaryObserver : public Observer {
 
   /// What is known so far. `run`: the simulation, which knows some of it; null: there is none.
   Summary summary(const Simulation* run = nullptr) const;
+  /// Where the time of a request went that completed; null: it is not counted.
+  const LatencyPartsCounter::Ended* latency_of(std::int32_t id) const {
+    return latency_.find_ended(id);
+  }
   /// The part that keeps the run in one process (PartCounters::undivided).
   std::string_view undivided() const { return counters_.undivided(); }
 

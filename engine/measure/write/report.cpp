@@ -6,6 +6,7 @@
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/group_tables.h"
+#include "measure/write/latency_text.h"
 #include "measure/write/parts_text.h"
 #include "measure/write/run_columns.h"
 #include "measure/write/survivors.h"
@@ -91,38 +92,6 @@ std::string latencies(const Summary& s) {
   return table.text();
 }
 
-/// "prefill 61.2 %, seat 38.8 %", the largest first.
-std::string shares_text(const PartSeconds& parts) {
-  double whole = 0;
-  std::vector<std::pair<double, std::string_view>> shares;
-  for (const Word<LatencyPart>& word : latency_part_words) {
-    const double time_s = parts[static_cast<std::size_t>(word.value)];
-    whole += time_s;
-    if (time_s > 0) shares.emplace_back(time_s, word.name);
-  }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string out;
-  for (const auto& [time_s, name] : shares)
-    out += (out.empty() ? "" : ", ") + std::string(name) + " " + percent(time_s / whole);
-  return out;
-}
-
-/// Where a latency goes, for all requests and for the slowest.
-std::string parts_line(std::string_view label, const std::optional<PartSeconds>& all,
-                       const std::optional<PartSeconds>& slowest) {
-  if (!all) return "";
-  const std::string of_all = shares_text(*all), of_slowest = shares_text(*slowest);
-  if (of_all.empty()) return "";
-  return std::string(label) + "   " + of_all +
-         (of_slowest == of_all ? "" : "; of the slowest 1 %: " + of_slowest) + "\n";
-}
-
-std::string latency_parts(const Summary& s) {
-  return parts_line("TTFT is", s.ttft_parts_s, s.ttft_parts_slowest_1pct_s) +
-         parts_line("TPOT is", s.tpot_parts_s, s.tpot_parts_slowest_1pct_s);
-}
-
 constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_used_frac_max",
                                                 "preemptions", "wait_frac"};
 
@@ -195,7 +164,7 @@ std::string own_metrics(const Summary& s) {
 
 std::string report(const Summary& s) {
   std::string out = throughput(s);
-  if (s.completed > 0) out += "\n" + latencies(s) + latency_parts(s) + survivors_text(s);
+  if (s.completed > 0) out += "\n" + latencies(s) + latency_lines(s) + survivors_text(s);
   out += groups(s);
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +

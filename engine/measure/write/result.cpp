@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/latency_text.h"
 
 namespace rooflua {
 
@@ -62,13 +63,7 @@ struct Write {
   Written operator()(const OutcomeCounts& value) const { return counts(value); }
   Written operator()(const EvidenceShares& value) const { return evidence_json(value); }
   Written operator()(const std::optional<PartSeconds>& value) const {
-    if (!value) return std::nullopt;
-    Json out = Json::object();
-    for (const Word<LatencyPart>& word : latency_part_words) {
-      const double time_s = (*value)[static_cast<std::size_t>(word.value)];
-      if (time_s != 0) out[word.name] = time_s;
-    }
-    return out;
+    return value ? Written(parts_json(*value)) : std::nullopt;
   }
 };
 
