@@ -83,7 +83,7 @@ void compare(Case& made, int drafts, Counts& counts) {
   }
   REQUIRE(journal.ended().size() == followed.ended.size());
   for (std::size_t i = 0; i < followed.ended.size(); ++i, ++counts.compared)
-    REQUIRE(dump_json(to_json(journal.ended()[i])) == dump_json(to_json(followed.ended[i])));
+    REQUIRE(dump_json(to_json(journal.ended()[i], nullptr)) == dump_json(to_json(followed.ended[i], nullptr)));
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ TPOT   ms  2.333  2.333  2.600  2.633  2.660  2.667
 ITL    ms  2.400  2.000  3.200  3.599  3.919  4.000
 E2E    ms  17.50  17.50  17.90  17.95  17.99  18.00
 queue  ms  4.500  4.500  8.100  8.550  8.910  9.000
+TTFT is   prefill 100.0 %
+TPOT is   decodes 71.4 %, prefill 28.6 %; of the slowest 1 %: prefill 50.0 %, decodes 50.0 %
 66.7 % of the requests completed: quantiles are of these alone
 
 class  completed  requests/s  tokens/s  TTFT p50  TTFT p99  TPOT p50  E2E mean  goodput/s

@@ -149,7 +149,7 @@ TEST_CASE("the time of every request is explained to the last picosecond") {
       if (lost > 0) CHECK(done.preemptions > 0);
       recomputed += lost > 0;
       preempted += done.preemptions > 0;
-      CHECK(parse_json(dump_json(to_json(why)), "why").find("request")->integer() == id);
+      CHECK(parse_json(dump_json(to_json(why, nullptr)), "why").find("request")->integer() == id);
     }
     CHECK(preempted >= 10);
     CHECK(recomputed >= 5);  // the others kept whole blocks in the cache
@@ -279,7 +279,7 @@ TEST_CASE("a request that waits after a prefill is told so") {
   simulate(bench.cluster, b);
   // Steps of one second: 0..1 and 1..2 prefill request 0; 2..3 it decodes beside the prefill of
   // request 1; 3..4 both decode, 4..5 request 1 alone.
-  const std::string text = report(*observer.why());
+  const std::string text = report(*observer.why(), nullptr);
   const std::string headings = R"(request 1  32 tokens in, 3 out, completed, TTFT 2.500 s
 
   queue behind prefill  1.500 s   33.3 %  2 steps

@@ -272,8 +272,8 @@ TEST_CASE("steps that are told together count as they do one by one") {
   first.common_gap = 111 * ms;
   first.common_gaps = 3;
   SummaryObserver together, one_by_one;
-  together.on_arrival({}, 0);
-  one_by_one.on_arrival({}, 0);
+  together.on_arrival(test::request(0, 0), 0);
+  one_by_one.on_arrival(test::request(0, 0), 0);
   together.on_steps({first, steps});
   one_by_one.Observer::on_steps({first, steps});
   const Summary a = together.summary(), b = one_by_one.summary();

@@ -11,6 +11,9 @@
 //           1        1      9    13     2   17       3
 //           2        2   does not fit the cache
 //
+// TTFT is prefill, request 1 waited for that of request 0. TPOT of request 0 is 4/3 ms of a step with
+// a prompt and 4/3 ms of others, that of request 1 is decodes.
+//
 // Gaps between tokens: 4, 2, 2, 2, 2. Time: 10 ms measured, 4 interpolated, 2 modelled, 2 assumed.
 
 #include "measure/record/summary.h"
@@ -85,7 +88,9 @@ inline RequestDone done(std::int32_t id, std::int32_t klass, Picoseconds arrival
 
 inline void play(Observer& observer) {
   observer.on_arrival(request(0, 0), 0);
+  observer.on_queued(request(0, 0), 0);
   observer.on_arrival(request(1, 1), 1 * ms);
+  observer.on_queued(request(1, 1), 1 * ms);
   observer.on_arrival(request(2, 0), 2 * ms);
   RequestDone refused;
   refused.id = 2;

@@ -30,7 +30,7 @@ void SummaryObserver::Group::pass(Archive& archive) {
 template <class Archive>
 void SummaryObserver::pass(Archive& archive) {
   archive(arrived_, span_, ended_, wasted_prompt_tokens_, wasted_output_tokens_, classes_,
-          replicas_, tenants_, replica_counts_, itl_, keeping_, kept_, sessions_, part_->tokens,
+          replicas_, tenants_, replica_counts_, itl_, keeping_, kept_, sessions_, latency_, part_->tokens,
           part_->ends);
 }
 
@@ -134,6 +134,7 @@ void SummaryObserver::add_part(std::string_view bytes) {
   add_each(tenants_, other.tenants_);
   add_each(replica_counts_, other.replica_counts_);
   itl_.add(other.itl_);
+  latency_.add(other.latency_);
   add_kept(other);
   for (const auto& [second, tokens] : other.part_->tokens) part_->tokens[second] += tokens;
   part_->ends.resize(std::max(part_->ends.size(), other.part_->ends.size()));

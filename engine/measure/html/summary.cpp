@@ -6,6 +6,7 @@
 
 #include "base/numbers/digits.h"
 #include "measure/html/chart/chart.h"
+#include "measure/html/chart/parts.h"
 #include "measure/html/choice.h"
 #include "measure/html/parts.h"
 #include "measure/record/metrics.h"
@@ -115,6 +116,57 @@ BarChart evidence_chart(const std::vector<std::string>& names,
 
 }  // namespace
 
+namespace {
+
+using Parts = std::optional<PartSeconds> LatencyParts::*;
+
+/// A bar of each variant.
+std::optional<BarChart> latency_chart(const std::string& title, const std::vector<Served>& variants,
+                                      Parts parts) {
+  BarChart chart;
+  chart.title = title;
+  chart.value = {title.substr(0, title.find(' ')), "ms"};
+  for (const Word<LatencyPart>& word : latency_part_words) {
+    const auto has = [&](const Served& each) {
+      const auto& of = each.summary.*parts;
+      return of && (*of)[static_cast<std::size_t>(word.value)] > 0;
+    };
+    if (std::any_of(variants.begin(), variants.end(), has))
+      chart.segments.push_back(
+          {std::string(word.name), style_of(0, static_cast<std::size_t>(word.value))});
+  }
+  if (chart.segments.empty()) return std::nullopt;
+  for (const Served& each : variants) {
+    Bar bar{name_of(each), {}};
+    const PartSeconds of = (each.summary.*parts).value_or(PartSeconds{});
+    for (const BarPart& segment : chart.segments)
+      bar.values.push_back(
+          of[static_cast<std::size_t>(*value_named(latency_part_words, segment.name))] * 1e3);
+    chart.bars.push_back(std::move(bar));
+  }
+  return chart;
+}
+
+void add_latency_parts(HtmlPage& page, const std::vector<Served>& variants, Choice& choice) {
+  std::vector<std::string> charts;
+  const auto add = [&](const std::string& title, Parts parts) {
+    if (auto chart = latency_chart(title, variants, parts))
+      charts.push_back(choice.drawn(std::move(*chart)));
+  };
+  add("TTFT goes into", &Summary::ttft_parts_s);
+  add("TTFT of the slowest 1 % goes into", &Summary::ttft_parts_slowest_1pct_s);
+  add("TPOT goes into", &Summary::tpot_parts_s);
+  add("TPOT of the slowest 1 % goes into", &Summary::tpot_parts_slowest_1pct_s);
+  if (charts.empty()) return;
+  page.charts(charts);
+  std::string words;
+  for (const Word<LatencyPart>& word : latency_part_words)
+    words += (words.empty() ? "" : "; ") + std::string(word.name) + ": " + std::string(word.help);
+  page.note(words + ".");
+}
+
+}  // namespace
+
 std::string evidence_bars(const std::vector<std::string>& names,
                           const std::vector<EvidenceShares>& shares) {
   return svg(evidence_chart(names, shares));
@@ -166,6 +218,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   } else {
     page.note("Nothing was priced: no step ran.");
   }
+  add_latency_parts(page, variants, choice);
 }
 
 void add_differences(HtmlPage& page, const std::vector<Served>& variants) {

@@ -33,6 +33,19 @@ constexpr Metric of_run[] = {
     {"e2e_s", "E2E", "s", less, "last token - arrival", &Summary::e2e_s, true},
     {"queue_s", "queue", "s", less, "first scheduled - queued at the replica", &Summary::queue_s,
      true},
+    {"ttft_parts_s", "TTFT is", "s", less,
+     "where it goes, of completed requests on average; the parts add up to the mean: seat, budget, "
+     "kv, prefill, decodes, transfer, frontend, gate, route; none in a run of more than 50,000 "
+     "requests",
+     &Summary::ttft_parts_s},
+    {"ttft_parts_slowest_1pct_s", "slow TTFT is", "s", less,
+     "the same of the slowest 1 % by TTFT", &Summary::ttft_parts_slowest_1pct_s},
+    {"tpot_parts_s", "TPOT is", "s", less, "as ttft_parts_s, of TPOT", &Summary::tpot_parts_s},
+    {"tpot_parts_slowest_1pct_s", "slow TPOT is", "s", less,
+     "the same of the slowest 1 % by TPOT", &Summary::tpot_parts_slowest_1pct_s},
+    {"e2e_parts_s", "E2E is", "s", less, "as ttft_parts_s, of E2E", &Summary::e2e_parts_s},
+    {"e2e_parts_slowest_1pct_s", "slow E2E is", "s", less, "the same of the slowest 1 % by E2E",
+     &Summary::e2e_parts_slowest_1pct_s},
     {"goodput_per_s", "goodput/s", "requests/s", more,
      "completed requests that hold every limit of the SLO over duration_s; none without an SLO",
      &Summary::goodput_per_s},
@@ -210,6 +223,7 @@ struct Value {
   double operator()(const Slo&) const { return none; }
   double operator()(const OutcomeCounts& value) const { return static_cast<double>(failed(value)); }
   double operator()(const EvidenceShares&) const { return none; }  // needs the whole record
+  double operator()(const std::optional<PartSeconds>&) const { return none; }
 };
 
 }  // namespace

@@ -35,7 +35,8 @@ template <class Record>
 using Source = std::variant<std::monostate, std::int64_t Record::*, double Record::*,
                             std::optional<double> Record::*, std::optional<std::int64_t> Record::*,
                             Statistics Record::*, bool Record::*, Slo Record::*,
-                            OutcomeCounts Record::*, EvidenceShares Record::*>;
+                            OutcomeCounts Record::*, EvidenceShares Record::*,
+                            std::optional<PartSeconds> Record::*>;
 
 template <class Record>
 struct MetricOf {

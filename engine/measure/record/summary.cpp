@@ -49,6 +49,7 @@ void SummaryObserver::on_arrival(const Request& request, Picoseconds now) {
   told_.reset();
   if (is_warm(request.id)) return;
   ++arrived_;
+  latency_.on_arrival(request, now);
   for (PartCounter* each : counters_.of(PartEvent::arrival)) each->on_arrival(request);
   span_.first_arrival = std::min(span_.first_arrival, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
@@ -61,8 +62,9 @@ SummaryObserver::ReplicaCount& SummaryObserver::count_of(std::int32_t replica) {
   return replica_counts_[index];
 }
 
-void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
+void SummaryObserver::on_preempt(const Request& request, Picoseconds now) {
   told_.reset();
+  latency_.on_preempt(request, now);
   ++count_of(request.replica).preemptions;
 }
 
@@ -98,6 +100,7 @@ void settle_class_slo(SummaryOptions& options) {
 
 void SummaryObserver::on_done(const RequestDone& done) {
   told_.reset();
+  latency_.on_done(done);
   if (!warm_.empty() && warm_.erase(done.id) > 0) return;
   --in_flight_;
   if (part_) {
@@ -357,6 +360,7 @@ Summary SummaryObserver::sum_up() const {
   out.e2e_s = all.e2e_s;
   out.queue_s = all.queue_s;
   out.itl_s = itl_.statistics(1e-12);
+  static_cast<LatencyParts&>(out) = latency_.parts();
   out.goodput_per_s = all.goodput_per_s;
   out.peak_output_tokens_per_s = static_cast<double>(peak_tokens_);
   out.peak_concurrency = peak_in_flight_;

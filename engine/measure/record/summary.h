@@ -26,6 +26,7 @@
 #include "cost/price/ledger.h"
 #include "measure/parts/part.h"
 #include "measure/record/groups.h"
+#include "measure/record/latency_parts.h"
 #include "measure/record/quantile.h"
 #include "serve/contract/observer.h"
 #include "serve/links/wires.h"
@@ -77,7 +78,7 @@ struct OwnMetric {
   double value = 0;  // NaN: it has none
 };
 
-struct Summary {
+struct Summary : LatencyParts {
   std::int64_t requests = 0, completed = 0, preemptions = 0, steps = 0;
   std::array<std::int64_t, outcome_count> ended{};  // by Outcome
   double duration_s = 0, requests_per_s = 0, output_tokens_per_s = 0;
@@ -131,7 +132,24 @@ class SummaryObserver : public Observer {
   explicit SummaryObserver(SummaryOptions options = {});
 
   bool reads_prices() const override { return false; }
+  bool reads_waits() const override { return true; }
   void on_arrival(const Request& request, Picoseconds now) override;
+  void on_queued(const Request& request, Picoseconds now) override {
+    latency_.on_queued(request, now);
+  }
+  void on_load(const Request& request, Picoseconds now) override { latency_.on_load(request, now); }
+  void on_loaded(const Request& request, Picoseconds now) override {
+    latency_.on_loaded(request, now);
+  }
+  void on_computed(const Request& request, Picoseconds now) override {
+    latency_.on_computed(request, now);
+  }
+  void on_kv(const Request& request, Picoseconds now) override { latency_.on_kv(request, now); }
+  void on_held(const Request& request, Picoseconds now) override { latency_.on_held(request, now); }
+  void on_no_replica(const Request& request) override { latency_.on_no_replica(request); }
+  void on_passed(const Request& request, Picoseconds now) override {
+    latency_.on_passed(request, now);
+  }
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepDone& step) override;
   void on_steps(const StepsDone& done) override;
@@ -148,6 +166,10 @@ class SummaryObserver : public Observer {
 
   /// What is known so far. `run`: the simulation, which knows some of it; null: there is none.
   Summary summary(const Simulation* run = nullptr) const;
+  /// Where the time of a request went that completed; null: it is not counted.
+  const LatencyPartsCounter::Ended* latency_of(std::int32_t id) const {
+    return latency_.find_ended(id);
+  }
   /// The part that keeps the run in one process (PartCounters::undivided).
   std::string_view undivided() const { return counters_.undivided(); }
 
@@ -251,6 +273,7 @@ class SummaryObserver : public Observer {
   bool keeping_ = true;
   std::vector<Completed> kept_;
   std::map<std::int32_t, Session> sessions_;
+  LatencyPartsCounter latency_;
   PartCounters counters_;
   std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts
   bool warming_ = false;                   // only such requests have been sent

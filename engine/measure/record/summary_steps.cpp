@@ -40,6 +40,7 @@ void SummaryObserver::expect_step(std::int32_t replica) const {
 
 void SummaryObserver::on_step(const StepDone& step) {
   add(step);
+  latency_.on_step(step);
   for (PartCounter* each : counters_.of(PartEvent::step)) each->on_step(step);
 }
 

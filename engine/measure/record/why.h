@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "cost/price/ledger.h"
 #include "cost/price/roofline.h"
+#include "measure/record/latency_parts.h"
 #include "serve/contract/observer.h"
 
 namespace rooflua {
@@ -169,7 +170,8 @@ class WhyObserver : public Observer {
 
 /// Two dozen lines: the headings with time, share of the latency and steps; operations; what the
 /// request waited for, and which requests were served meanwhile; bound and evidence.
-std::string report(const Why& why);
-Json to_json(const Why& why);
+/// @param parts  as the summary of the run counts them; null: it does not
+std::string report(const Why& why, const LatencyPartsCounter::Ended* parts);
+Json to_json(const Why& why, const LatencyPartsCounter::Ended* parts);
 
 }  // namespace rooflua

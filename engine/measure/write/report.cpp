@@ -6,6 +6,7 @@
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/group_tables.h"
+#include "measure/write/latency_text.h"
 #include "measure/write/parts_text.h"
 #include "measure/write/run_columns.h"
 #include "measure/write/survivors.h"
@@ -163,7 +164,7 @@ std::string own_metrics(const Summary& s) {
 
 std::string report(const Summary& s) {
   std::string out = throughput(s);
-  if (s.completed > 0) out += "\n" + latencies(s) + survivors_text(s);
+  if (s.completed > 0) out += "\n" + latencies(s) + latency_lines(s) + survivors_text(s);
   out += groups(s);
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +

@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/latency_text.h"
 
 namespace rooflua {
 
@@ -61,6 +62,9 @@ struct Write {
   }
   Written operator()(const OutcomeCounts& value) const { return counts(value); }
   Written operator()(const EvidenceShares& value) const { return evidence_json(value); }
+  Written operator()(const std::optional<PartSeconds>& value) const {
+    return value ? Written(parts_json(*value)) : std::nullopt;
+  }
 };
 
 enum class Absent { null, left_out };
@@ -126,6 +130,13 @@ struct Read {
     const Fields counts = fields.need_table(key);
     for (const Word<Outcome>& word : outcome_words)
       value[static_cast<std::size_t>(word.value)] = counts.integer(word.name).value_or(0);
+  }
+  void operator()(std::optional<PartSeconds>& value) const {
+    const auto parts = fields.table(key);
+    if (!parts) return;
+    value.emplace();
+    for (const Word<LatencyPart>& word : latency_part_words)
+      (*value)[static_cast<std::size_t>(word.value)] = parts->number(word.name).value_or(0);
   }
   void operator()(EvidenceShares& value) const {
     value = shares_from_json(fields.need_table(key).object());

@@ -4,6 +4,7 @@
 
 #include "measure/record/why.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/latency_text.h"
 #include "measure/write/report.h"
 #include "measure/write/table.h"
 
@@ -146,7 +147,7 @@ std::string attempts(const RequestDone& done) {
 
 }  // namespace
 
-std::string report(const Why& why) {
+std::string report(const Why& why, const LatencyPartsCounter::Ended* parts) {
   const Picoseconds whole = total(why);
   const RequestDone& done = why.done;
   std::string out = "request " + std::to_string(done.id) + "  " + grouped(done.prompt_tokens) +
@@ -166,6 +167,10 @@ std::string report(const Why& why) {
   table.rule();
   table.add({"end to end", duration(seconds(whole)), "100.0 %"});
   out += table.text(2) + "\n";
+  if (parts != nullptr) {
+    out += "TTFT is " + parts_shares(in_seconds(parts->to_first)) + "\nE2E is  " +
+           parts_shares(in_seconds(parts->all)) + "\n\n";
+  }
   if (done.rounds > 0) {
     const std::int32_t tokens = done.output_tokens - 1;
     out += "after the first token: " + grouped(tokens) + " tokens in " + grouped(done.rounds) +
@@ -179,13 +184,13 @@ std::string report(const Why& why) {
   double sum_s = 0;
   for (const double part : why.bound_s) sum_s += part;
   if (sum_s <= 0 || why.bound_s[0] == sum_s) return out;
-  std::string parts;
+  std::string bounds;
   for (std::size_t i = 0; i < why.bound_s.size(); ++i) {
     if (why.bound_s[i] <= 0) continue;
-    parts += (parts.empty() ? "" : ", ") + std::string(bound_words[i].name) + " " +
+    bounds += (bounds.empty() ? "" : ", ") + std::string(bound_words[i].name) + " " +
              percent(why.bound_s[i] / sum_s);
   }
-  return out + "and are bound by " + parts + "\n";
+  return out + "and are bound by " + bounds + "\n";
 }
 
 namespace {
@@ -209,7 +214,7 @@ Json ops_json(const Why& why) {
 
 }  // namespace
 
-Json to_json(const Why& why) {
+Json to_json(const Why& why, const LatencyPartsCounter::Ended* parts) {
   Json out = Json::object();
   out["request"] = why.done.id;
   out["outcome"] = name(why.done.outcome);
@@ -222,6 +227,10 @@ Json to_json(const Why& why) {
   for (std::size_t i = 0; i < latency_heading_count; ++i) {
     if (why.time[i] > 0 || !is_rare(static_cast<LatencyHeading>(i)))
       out[keys[i]] = seconds(why.time[i]);
+  }
+  if (parts != nullptr) {
+    out["ttft_parts_s"] = parts_json(in_seconds(parts->to_first));
+    out["e2e_parts_s"] = parts_json(in_seconds(parts->all));
   }
   out["steps"] = Json::object();
   for (std::size_t i = 0; i < latency_heading_count; ++i) {

@@ -34,7 +34,7 @@ Json words_json(const Words& words) {
 }
 
 /// vocabulary() -> {evidence = {{name, help, unsupported}, ...}, bound = {{name, help}, ...},
-/// phase, outcome, refusal}: each in the order of its codes, which begin at 0.
+/// phase, outcome, refusal, latency}: each in the order of its codes, which begin at 0.
 int vocabulary(lua_State* L) {
   Json out = Json::object();
   out["evidence"] = words_json(evidence_words);
@@ -42,6 +42,7 @@ int vocabulary(lua_State* L) {
   out["phase"] = words_json(phase_words);
   out["outcome"] = words_json(outcome_words);
   out["refusal"] = words_json(refusal_words);
+  out["latency"] = words_json(latency_part_words);
   push_json(L, out, false);
   return 1;
 }
@@ -114,9 +115,24 @@ Json part_json(const PartRow& part) {
   return out;
 }
 
+/// Of a class or a tenant, and of a replica: {{name, unit, better, help}, ...}
+template <class Record>
+Json of_record(std::span<const MetricOf<Record>> metrics) {
+  Json out = Json::array();
+  for (const MetricOf<Record>& metric : metrics) {
+    Json each = Json::object();
+    each["name"] = metric.name;
+    each["unit"] = metric.unit;
+    each["better"] = better_name(metric.better);
+    each["help"] = metric.help;
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
 /// metrics() -> {run = {{name, label, unit, better, help, kind, of_requests}, ...}, derived =
 /// {{name, unit, better, help, factors, whole, divisor}, ...}, figures = {"mean", ...}, parts =
-/// {part_json(), ...}}
+/// {part_json(), ...}, groups, replicas, sessions = of_record()}
 int metrics(lua_State* L) {
   Json out = Json::object();
   out["run"] = Json::array();
@@ -128,6 +144,9 @@ int metrics(lua_State* L) {
   for (const Figure& figure : statistic_figures) out["figures"].push_back(figure.name);
   out["parts"] = Json::array();
   for (const PartRow* part : parts()) out["parts"].push_back(part_json(*part));
+  out["groups"] = of_record(group_metrics());
+  out["replicas"] = of_record(replica_metrics());
+  out["sessions"] = of_record(session_metrics());
   push_json(L, out, false);
   return 1;
 }

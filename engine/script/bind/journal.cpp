@@ -117,8 +117,9 @@ int serve_why_of(lua_State* L, Run& run) {
   if (journal == nullptr) return 0;
   const Why* why = journal->find(check_index(L, "request"));
   if (why == nullptr) return 0;
-  lua_pushstring(L, report(*why).c_str());
-  push_json(L, to_json(*why), false);
+  const auto* parts = run.summary->latency_of(why->done.id);
+  lua_pushstring(L, report(*why, parts).c_str());
+  push_json(L, to_json(*why, parts), false);
   return 2;
 }
 

@@ -239,8 +239,9 @@ int serve_limited(lua_State* L, Run& run) {
 int serve_why(lua_State* L, Run& run) {
   const auto* observer = run.find<WhyObserver>();
   if (observer == nullptr || !observer->why()) return 0;
-  lua_pushstring(L, report(*observer->why()).c_str());
-  push_json(L, to_json(*observer->why()), false);
+  const auto* parts = run.summary->latency_of(observer->why()->done.id);
+  lua_pushstring(L, report(*observer->why(), parts).c_str());
+  push_json(L, to_json(*observer->why(), parts), false);
   return 2;
 }
 

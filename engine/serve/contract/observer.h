@@ -128,6 +128,9 @@ struct StepDone {
   std::int32_t waiting = 0, running = 0;  // right after the plan
   std::int32_t used_blocks = 0, total_blocks = 0;
   std::int32_t left_blocks = 0;  // in use right after the step
+  /// The first request of the queue lacked KV blocks when the scheduler was asked last. Known where
+  /// an observer reads it.
+  bool lacks_blocks = false;
   /// Of the replica; 0: it has no limit.
   std::int32_t max_num_seqs = 0, max_num_batched_tokens = 0;
   /// Inter-token gaps of all tokens that land now and are not a request's first: `common_gaps`
@@ -229,6 +232,8 @@ class Observer {
   /// Whether wanted_detail() and on_priced() must be called. An observer that overrides neither of
   /// them says false, so that steps that repeat the one before cost less.
   virtual bool reads_prices() const { return true; }
+  /// Whether StepDone::lacks_blocks must be known.
+  virtual bool reads_waits() const { return false; }
   /// What this observer wants to know about the price of a step, asked before it is priced. The
   /// price itself is the same whatever is asked.
   virtual PriceDetail wanted_detail(const Batch& batch) const {
@@ -254,6 +259,8 @@ class Observer {
   /// A gate holds a request; and lets it go to its router.
   virtual void on_held(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_passed(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// The request that on_held() was just told of waits for a replica, not for a gate.
+  virtual void on_no_replica(const Request& request) { (void)request; }
   virtual void on_replica(const ReplicaChanged& change) { (void)change; }
   virtual void on_link(const LinkChanged& change) { (void)change; }
   /// A transfer stood still for too long. `bytes`: those that were through, in vain.

@@ -27,6 +27,7 @@ struct Step {
   StepPrice price;
   std::int64_t decode_index = -1;  // DecodePool::index() before it; -1: no step of all decodes
   std::int32_t waiting = 0, running = 0, used_blocks = 0;  // right after the plan
+  bool lacks_blocks = false;                               // StepDone
   std::int32_t discarded = 0;  // decodes of requests that ended or were aborted meanwhile
   /// Nothing but a step of all decodes: the vectors below are empty, and nothing is discarded.
   bool plain = false;

@@ -249,8 +249,12 @@ void Simulation::tell_preemptions(Replica& replica) {
 
 void Simulation::look_at_observers() {
   unread_prices_ = true;
-  for (const Observer* observer : core_.bindings.observers)
+  bool reads_waits = false;
+  for (const Observer* observer : core_.bindings.observers) {
     unread_prices_ = unread_prices_ && !observer->reads_prices();
+    reads_waits = reads_waits || observer->reads_waits();
+  }
+  for (Replica& replica : core_.replicas) replica.watch_waits(reads_waits);
 }
 
 /// The whole instant, if one plain step that ends is all that happens now.

@@ -50,6 +50,7 @@ void Replica::repeat(const StepPrice& price, Picoseconds now) {
   step.price.own_s = price.time_s;
   step.waiting = queued();
   step.running = view().seats;
+  step.lacks_blocks = lacks_blocks_;
   step.used_blocks = kv_.used_blocks();
   step.decode_index = pool_.index();
   pool_.advance({});

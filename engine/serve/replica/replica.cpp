@@ -42,7 +42,17 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   if (adapters_ && (plan_.held() > 0 || adapters_->loads().count > 0)) repeatable_ = false;
   asked_tokens_ = made.tokens;
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
+  if (watches_waits_) look_at_queue();
   return plan_;
+}
+
+/// Whether blocks are what keeps the first request of the queue out, not seats or tokens.
+void Replica::look_at_queue() {
+  const ReplicaView& on = view();
+  const std::int32_t first = on.waiting_head;
+  const bool is_full = (on.max_num_seqs > 0 && on.seats >= on.max_num_seqs) ||
+                       (on.max_num_batched_tokens > 0 && asked_tokens_ >= on.max_num_batched_tokens);
+  lacks_blocks_ = first >= 0 && !is_full && on.free_blocks < missing_blocks(first);
 }
 
 StepPlan& Replica::repeat_plan(Picoseconds now) {
@@ -193,6 +203,7 @@ void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   step.waiting = queued();
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
+  step.lacks_blocks = lacks_blocks_;
   if (!is_ragged()) return;
   step.drafted = step.accepted = step.overshoot = 0;
   step.accepted_counts.assign(static_cast<std::size_t>(widest_) + 1, 0);
@@ -325,6 +336,7 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
                 .used_blocks = step.used_blocks,
                 .total_blocks = view().total_blocks,
                 .left_blocks = kv_.used_blocks(),
+                .lacks_blocks = step.lacks_blocks,
                 .max_num_seqs = view().max_num_seqs,
                 .max_num_batched_tokens = view().max_num_batched_tokens,
                 .common_gap = common.gap,

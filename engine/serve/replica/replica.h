@@ -28,6 +28,8 @@ class Replica final : public ReplicaState {
 
   // --- the life of a step, in this order
 
+  /// Whether StepDone::lacks_blocks is known of steps that are planned from now on.
+  void watch_waits(bool watches) { watches_waits_ = watches; }
   /// Whether the scheduler must be asked (else the last plan, decode_all(), is repeated).
   bool must_ask(const SchedulerPolicy& policy, Picoseconds now) const;
   /// Fills a plan by asking, or by repeating. @throws Error as the policy or Plan does
@@ -116,6 +118,7 @@ class Replica final : public ReplicaState {
   const std::int32_t* planned_decode_widths() const;
 
  private:
+  void look_at_queue();
   void describe(Step& step, const StepPrice& price, Picoseconds now);
   void by_admission(std::vector<std::int32_t>& slots) const;
   void sum_adapters();
@@ -169,6 +172,7 @@ class Replica final : public ReplicaState {
   Batch batch_;  // of the plan at hand
   std::int64_t plans_ = 0;
   bool repeatable_ = false;  // the last plan was exactly decode_all()
+  bool watches_waits_ = false, lacks_blocks_ = false;
   Picoseconds wake_ = never;
   std::vector<std::int32_t> finished_ids_;
   mutable std::vector<std::int32_t> contexts_, widths_;

@@ -43,11 +43,31 @@ test("an unknown topic suggests commands and topics, each once", function()
   local _, told = pcall(help.of_topic, "stpe", { "step", "run" })
   test.check(told:find "'step'", "%s", told)
   test.check(not told:find "'steps'.*'steps'", "%s", told)
-  for topic, keys in pairs { cp = "'scenario.deployment.cp'", max_loras = "'scenario.adapters.max_loras'",
+  for topic, keys in pairs { max_loras = "'scenario.adapters.max_loras'",
     drift_s = "'scenario.experts.drift_s'" } do
     _, told = pcall(help.of_topic, topic, { "step", "run" })
     test.check(tostring(told):find("unknown topic '" .. topic .. "'; did you mean " .. keys .. "?", 1, true), told)
   end
+end)
+
+
+test("help explains metrics of all records, parts of results, and the words of the glossary", function()
+  for topic, said in pairs {
+    ttft_s = "first token - arrival", ttft_parts_s = "the parts add up", busy_frac = "of a replica",
+    load_frac = "largest share of seats", ["gate.held"] = "the gate held", gate = "gate.expired",
+    held_s_mean = "of a class", ttft = "TTFT: time to first token", TPOT = "output tokens", seats = "running requests",
+    in_flight = "stages of a pipeline", cp = "see also scenario.deployment.cp",
+    latency = "no replica was ready", glossary = "goodput: completed requests",
+  } do
+    local text = help.text(topic)
+    test.check(text:find(said, 1, true), "%s: %s", topic, text)
+  end
+  local declared = require "rooflua.measure.declared"
+  for _, each in ipairs(require("rooflua.measure.metrics").declared.run) do
+    local is_word = each.name == "evidence" -- a vocabulary has this name, too
+    test.check(is_word or declared.help(each.name):find(each.help, 1, true), "%s", each.name)
+  end
+  test.check(not help.text "glossary":find("](", 1, true), "a link is left")
 end)
 
 test.finish()

@@ -138,6 +138,7 @@ bool FleetPart::wait_at_door(std::int32_t slot) {
   fleet_.door.push_back({slot, core_.now});
   note_waiting(slot);
   core_.tell(&Observer::on_held, core_.requests[slot], core_.now);
+  core_.tell(&Observer::on_no_replica, core_.requests[slot]);
   return true;
 }
 

@@ -4,6 +4,7 @@ local capabilities = require "rooflua.plan.capabilities"
 local core = require "rooflua.base.core"
 local declarations = require "rooflua.measure.declared"
 local engines = require "rooflua.help.engines"
+local glossary = require "rooflua.help.glossary"
 local manual = require "rooflua.help.scenario"
 local policy = require "rooflua.policy"
 local units = require "rooflua.text.units"
@@ -271,6 +272,7 @@ function help.topics()
   for _, kind in ipairs(kinds) do known[#known + 1] = kind end
   for _, topic in ipairs(declarations.topics()) do known[#known + 1] = topic end
   for _, topic in ipairs(engines.topics()) do known[#known + 1] = topic end
+  for _, topic in ipairs(glossary.topics()) do known[#known + 1] = topic end
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -316,6 +318,16 @@ local function unknown_topic(topic, commands)
   return ("%s; modules: %s; policies: %s"):format(near, core.join(stub_names(), ", "), core.join(kinds, ", "))
 end
 
+--- The text of a word of the glossary, and of topics that end with it; nil for others.
+local function word_text(topic)
+  local text, longer = glossary.help(topic), {}
+  if not text then return nil end
+  for _, each in ipairs(help.topics()) do
+    if each:sub(-#topic - 1) == "." .. topic then longer[#longer + 1] = each end
+  end
+  return text .. (#longer > 0 and "\nsee also " .. core.join(longer, ", ") or "")
+end
+
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
 ---@param topic any
 ---@param commands string[]? names that an error suggests, too
@@ -352,9 +364,9 @@ function help.text(topic, commands)
   end
   local of_kind = kind_or_key(topic)
   if of_kind then return of_kind end
-  local class = find_policy(topic)
-  if class then return policy_text(class) end
-  local named = named_text(topic)
+  local class, part = find_policy(topic), declarations.part_help(topic)
+  if class then return policy_text(class) .. (part and "\n\n" .. part or "") end
+  local named = part or word_text(topic) or named_text(topic)
   if named then return named end
   return core.fail("help: %s", unknown_topic(topic, commands or {}))
 end
