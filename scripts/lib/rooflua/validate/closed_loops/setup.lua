@@ -120,8 +120,8 @@ local function engine_of(question, part, model, chosen, notes)
 end
 
 --- Where prompts go from engines that prefill to those that decode: each rank of a TP group has a link and its part of
---- the heads. The latent of MLA is whole on every rank, and every rank of the decode group reads all of it. Transfers of
---- a replica wait for each other: {network, links}.
+--- the heads. The latent of MLA is whole on every rank, and every rank of the decode group reads all of it.
+--- Transfers of a replica share its wire: {network, links}.
 local function network_of(question, model, hardware, own)
   local prefill, decode = question.parts[1], question.parts[2]
   local gpus = 0

@@ -1,7 +1,7 @@
 -- What the column `transport` says of the way that KV takes between two pools:
 --
 --     how          RDMA (RoCE, InfiniBand), NVLink, TCP; what nothing states is RDMA, which a note says
---     how wide     a rate ("200 GB/s", "8 x 400 Gb/s"), else cards ("one NIC", "8 RoCE ports"), else a card for each rank
+--     how wide     a rate ("200 GB/s", "8 x 400 Gb/s"), else cards ("one NIC", "8 RoCE ports"), else a card a rank
 --     direction    a pull inside of a node without RDMA goes over TCP, a push does not
 local core = require "rooflua.base.core"
 
@@ -15,7 +15,7 @@ transport.ways = {
   -- NIXL reaches the line rate from 16 KiB a piece on (LMCache pull request 4161).
   rdma = { alpha_s = 0.0004, part = 0.72, descriptor_s = 0 },
   -- NIXL over cuda_ipc: the same KV in a quarter of the pieces takes 47 and not 105 ms, of about 37,000 pieces of 8 KB
-  -- (vLLM issue 50913); a message of cuda_ipc takes 2.3 us by itself (openucx/ucx issue 3740). One piece after the other.
+  -- (vLLM issue 50913); a message of cuda_ipc takes 2.3 us by itself (openucx/ucx issue 3740). They go in turn.
   nvlink = { alpha_s = 0.0004, part = 1, descriptor_s = 2.1e-6 },
   -- vLLM issue 52607: 0.5 GB/s where cuda_ipc does not serve a remote read, 49 GB/s for a write on the same machine.
   tcp = { alpha_s = 0.0004, part = 1, bytes_per_s = 0.5e9, descriptor_s = 0 },
