@@ -111,6 +111,8 @@ test("agents whose recording is missing run on drawn sessions, and gains of thei
   has(out.text, "of 900 s of sessions 90 s are simulated")
   local longer = run_in(folder, { set = { "clusters.sessions_s=120" } }).document.clusters.agents.beside.gain
   test.check(longer.error ~= of.beside.gain.error, "the simulated time changes nothing")
+  local whole = run({ sessions { stage_duration_s = 120 } }, nil, { more = { "missing" } })
+  test.check(not whole.text:find "of sessions", "where nothing is set, all of the row's time is simulated")
   local named = run({ sessions { missing = "KV tokens" } }, nil, { more = { "missing" } })
   has(named.text, "there is no profiles/recorded sessions.json")
 end)

@@ -17,15 +17,16 @@ local system = require "rooflua.validate.clusters.system"
 
 local figures = {}
 
---- Sessions of a row. Of drawn ones a part of the time of the row is simulated.
+--- Sessions of a row. Of drawn ones a part of the time of the row is simulated where `sessions_s` says so; 0: all.
 local function session_stage(run, options, notes)
   local seconds = run.stages[1].duration_s
   if run.members[1].about.is_traced then return { { clients = run.stages[1].clients, duration_s = seconds } } end
-  if seconds > options.sessions_s then
+  local most_s = options.sessions_s > 0 and options.sessions_s or math.huge
+  if seconds > most_s then
     notes[#notes + 1] = ("of %g s of sessions %g s are simulated; --set clusters.sessions_s says how many"):format(
-      seconds, options.sessions_s)
+      seconds, most_s)
   end
-  return { { clients = run.stages[1].clients, duration_s = math.min(seconds, options.sessions_s) } }
+  return { { clients = run.stages[1].clients, duration_s = math.min(seconds, most_s) } }
 end
 
 --- The stages of a run as workloads have them, and how many requests each has.
