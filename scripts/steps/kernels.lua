@@ -201,7 +201,7 @@ Kernels.prices_adapters, Kernels.prices_expert_load, Kernels.follows_apart = tru
 --- Parameters that the scenario leaves open follow from its engine.
 Kernels.follows_engine, Kernels.signature = true, graphs.signature
 
-local max, min, record, assumed = math.max, math.min, cost.record, cost.evidence_codes().assumed
+local min, record, assumed = math.min, cost.record, cost.evidence_codes().assumed
 local padded = graphs.padded
 
 function Kernels:bind(context)

@@ -77,12 +77,15 @@ test("replicas of a row that an autoscaler adds come and go, and their peak is c
   local out = run({ row("fixed", { arm = "static", arm_role = "reference", replicas_peak = 1,
     other_settings = "no scaling" }), row("scaled", { arm = "auto", arm_role = "treatment", replicas_peak = 2,
     other_settings = said }), row("silent", { arm = "auto", other_settings = "keda" }),
-    row("unmeasured", { arm = "auto", other_settings = said, notes = "" }) }, nil, about)
+    row("unmeasured", { arm = "auto", other_settings = said, notes = "" }),
+    row("split", { arm = "auto", other_settings = said, replicas_peak = 2, layout = "1P1D", replicas = "",
+      prefill_tp = 1, decode_tp = 1 }) }, nil, about)
   local rows = by_id(out)
   test.equal(rows.fixed.measured.replicas_peak, nil)
   test.equal(rows.scaled.measured.replicas_peak, 2)
   test.check(rows.scaled.simulated.replicas_peak > 1 and rows.scaled.simulated.replicas_peak <= 3, "peak %s",
     tostring(rows.scaled.simulated.replicas_peak))
+  test.at_least(rows.split.simulated.replicas_peak, 2, "those of both pools")
   test.check(rows.scaled.simulated.ttft < rows.fixed.simulated.ttft, "scaling does not help")
   has(rows.silent.problem, "state no triggers")
   has(rows.unmeasured.problem, "peak prefill")

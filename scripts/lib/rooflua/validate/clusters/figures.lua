@@ -160,6 +160,14 @@ local function with_unpacked(about, answer)
   return found
 end
 
+--- The most replicas of all pools; nil where none come and go.
+local function replicas_peak(pools)
+  if not pools then return nil end
+  local sum = 0
+  for _, pool in ipairs(pools) do sum = sum + pool.replicas_peak end
+  return sum
+end
+
 --- Runs a run. @return table {rows = {figures of each member}, evidence, notes}
 function figures.answer(run, options)
   return with_unpacked(run.members[1].about, function(about) return figures.of_run(run, options, about) end)
@@ -185,7 +193,7 @@ function figures.of_run(run, options, about)
   for i, member in ipairs(run.members) do
     local own = of_row(member, requests, run)
     as_counted(own, member.row)
-    own.replicas_peak = result.summary.pools and result.summary.pools[1].replicas_peak
+    own.replicas_peak = replicas_peak(result.summary.pools)
     own.transfer_ms = transfer_ms(member.row, scenario)
     out.rows[i] = own
   end
