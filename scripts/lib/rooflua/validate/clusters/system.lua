@@ -7,6 +7,7 @@ local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
+local release = require "rooflua.engines.release"
 local router = require "rooflua.validate.clusters.router"
 local scaling = require "rooflua.validate.clusters.scaling"
 local sessions = require "rooflua.validate.clusters.sessions"
@@ -186,6 +187,7 @@ function system.scenario(row, about, stages, options)
   end
   out.router = router.of(row, replicas, engine.day(row), notes)
   out.links, out.tiers = tiers.of(row, { model = model, hardware = hardware, tp = tp,
+    before = function(name) return release.earlier(chosen.release, name) end,
     kv = row.kv_dtype ~= "" and row.kv_dtype:lower() or nil }, notes)
   if wires then out.links = core.copy(out.links, wires) end
   return out, notes
