@@ -82,6 +82,14 @@ test("FlashInfer's kernels of SM 8.x verify drafts between graphs, and drafters 
     test.equal(values(each[1], each[2]), true, each[1] .. each[2])
   end
   -- 48 recurrent layers of 8 operations, 16 of attention of 4: 17.9 ms of the host, and each pass of the drafter
+  local function floor_s(kv, largest)
+    return bound.bind(require "steps.kernels" { largest_graph = largest or 512 }, { model = "qwen3.5-27b",
+      hardware = "rtx-3090", release = "vllm 0.24",
+      deployment = { kv = kv, max_num_batched_tokens = 8192, max_num_seqs = 64 } }).verify_s
+  end
+  test.near(floor_s "fp8", (48 * 8 + 16 * 4) * 40e-6, 1e-9)
+  test.equal(floor_s "bf16", 0)
+  test.equal(floor_s("fp8", 0), 0, "without graphs the whole step is outside of them")
   local fp8_s, bf16_s = drafted("vllm 0.24", "rtx-3090", "fp8"), drafted("vllm 0.24", "rtx-3090", "bf16")
   test.at_least(fp8_s, (48 * 8 + 16 * 4) * 40e-6)
   test.check(bf16_s < fp8_s, "graphs are faster")
