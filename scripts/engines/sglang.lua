@@ -311,6 +311,8 @@ return {
         .. "_fix_v5_tokenizer_components. The figures: SemiAnalysisAI/InferenceX pull request 937" },
     { handover_s = 0.12, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
+    { split_front_ends = 1, split_texts = 1,
+      source = "pd_router.rs, execute_dual_dispatch_internal: both get the text at the same time (issue 22853)" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },

@@ -192,6 +192,8 @@ return {
       source = "a prompt whose keys and values have arrived needs one token of the step, not a block of them" },
     { handover_s = 10e-6,
       source = "assumed: the latency of a message; TTFT shows no more: docs/records/fitted.md, \"Handing over\"" },
+    { split_front_ends = 2, split_texts = 1,
+      source = "tensorrt_llm/serve/openai_disagg_server.py: prompt_token_ids of the first go to the second" },
     { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
     { router = "trtllm_dp", dp_padding = "vllm", source = "_torch/pyexecutor/scheduler/adp_router.py; before 1.3 "
         .. "executor_request_queue.py" },

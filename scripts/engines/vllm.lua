@@ -2,10 +2,12 @@
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local generations = require "engines.vllm.generations"
+local graphs = require "engines.vllm.graphs"
 local implications = require "engines.vllm.implications"
 local kernels = require "engines.vllm.kernels"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
+local pools = require "engines.vllm.pools"
 local rocm = require "engines.rules.rocm"
 local states = require "engines.rules.states"
 local tiers = require "engines.vllm.tiers"
@@ -350,8 +352,7 @@ return {
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
       source = "none is seen in engines that only prefill: the same" },
-    { handover_s = 0.22, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
-        .. "out: docs/records/fitted.md, \"Handing over\"" },
+    pools,
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default" },
@@ -382,9 +383,7 @@ return {
       eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
     { since = "0.24", eplb_use_async = true, source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
-    { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
-      head_norm_kernels = 0,
-      source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
+    graphs,
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },

@@ -201,7 +201,7 @@ Kernels.prices_adapters, Kernels.prices_expert_load, Kernels.follows_apart = tru
 --- Parameters that the scenario leaves open follow from its engine.
 Kernels.follows_engine, Kernels.signature = true, graphs.signature
 
-local max, min, record, assumed = math.max, math.min, cost.record, cost.evidence_codes().assumed
+local min, record, assumed = math.min, cost.record, cost.evidence_codes().assumed
 local padded = graphs.padded
 
 function Kernels:bind(context)
@@ -230,7 +230,7 @@ function Kernels:bind(context)
   self.adapters = adapters.of(self, context.adapters)
   moving.bind(self, context.experts)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
-  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.layers_s(self, layers, engine.values))
+  self.eager_s, self.verify_s = host.least_times(self, layers, engine.values)
 end
 
 --- What the deployment's engine does in its own way.
@@ -369,11 +369,11 @@ function Kernels:gpu_time(batch, rows_s, fullest)
     if self.prompt_token_s > 0 then time_s = time_s + prompts.extra(self, tokens - decode_tokens) end
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
-  local sampler_s = self.sampler_s + self.sorted_row_s * rows
-  time_s = time_s + attention_s + record("sampler", sampler_s, assumed)
-  if fullest <= (tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
-  if time_s >= self.eager_s then return time_s end
-  return time_s + record("eager", self.eager_s - time_s, assumed)
+  time_s = time_s + attention_s + record("sampler", self.sampler_s + self.sorted_row_s * rows, assumed)
+  local least_s = decode_tokens > decodes and self.verify_s or 0
+  if fullest > (tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then least_s = self.eager_s end
+  if time_s >= least_s then return time_s end
+  return time_s + record("eager", least_s - time_s, assumed)
 end
 
 --- Time of the step on the GPU and, where it is longer, on the host.

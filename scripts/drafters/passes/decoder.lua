@@ -13,6 +13,7 @@ local policy = require "rooflua.policy"
 local spec = require "rooflua.spec"
 local Kernels = require "steps.kernels"
 local graphs = require "steps.kernels.graphs"
+local host = require "steps.kernels.host"
 
 local decoder = {}
 decoder.__index = decoder
@@ -67,10 +68,12 @@ function decoder.of(context, given)
   kernels:bind { model = given.model, deployment = given.deployment, hardware = context.hardware, mfu = context.mfu,
     async_depth = 2, draft_depth = context.draft_depth }
   kernels:bind_operations(given.operations, given.deployment)
-  local waits, beside = context.async_depth == 1, given.beside
+  local waits, beside, engine = context.async_depth == 1, given.beside, context.engine
+  local is_captured = not engine or host.verifies_in_graphs(engine.values, context.deployment.kv)
   local self = setmetatable({ kernels = kernels, operations = given.operations, pass_s = beside.pass_s,
     host_pass_s = waits and beside.host_pass_s or 0, host_row_s = waits and beside.host_row_s or 0,
     steps = beside.steps or 0, topk = beside.topk or 1, fuse_time = false,
+    least_s = is_captured and 0 or host.layers_s(kernels, given.operations, kernels.engine_values),
     later_fuse_time = false, pass = { prefills = {} } }, decoder)
   if given.fuses then
     self.fuse = fusing(given.fuses, given.model)
@@ -146,18 +149,24 @@ local function beside(self, batch, passes)
   return time_s
 end
 
+--- The time of a pass, or of its host where no graph of it is captured.
+local function launched(self, time_s)
+  if time_s >= self.least_s then return time_s end
+  return time_s + cost.record("eager", self.least_s - time_s, "assumed")
+end
+
 --- Time of a step's passes, one for each draft or level of a tree; without drafts the first pass still keeps the
 --- drafter's cache.
 --- @param batch rooflua.Batch
 function decoder:time(batch)
   local rows, passes = batch.draft_rows, batch.draft_passes
   if self.steps > 0 then passes = math.min(passes, self.steps) end
-  local time_s = self:first_pass(batch, 0, rows) + beside(self, batch, math.max(passes, 1))
+  local time_s = launched(self, self:first_pass(batch, 0, rows)) + beside(self, batch, math.max(passes, 1))
   if passes < 2 or rows == 0 then return time_s end
   local context = context_of(batch)
   for _ = 2, passes do
     context = context + rows
-    time_s = time_s + self:later_pass(batch, rows * self.topk, context * self.topk)
+    time_s = time_s + launched(self, self:later_pass(batch, rows * self.topk, context * self.topk))
   end
   return time_s
 end
@@ -166,7 +175,7 @@ end
 --- @param batch rooflua.Batch
 function decoder:parallel_time(batch)
   local rows, drafts = batch.draft_rows, batch.draft_tokens
-  local time_s = self:first_pass(batch, drafts, drafts) + beside(self, batch, 1)
+  local time_s = launched(self, self:first_pass(batch, drafts, drafts)) + beside(self, batch, 1)
   if rows == 0 then return time_s end
   return time_s + self.kernels.attention:further_queries(rows, context_of(batch), batch, drafts)
 end

@@ -32,6 +32,23 @@ local known = { spec_name = true, block_size = true, blocks_per_chunk = true, cp
 --- Source: vllm pull request 24498, merged in January 2026, after 0.13.
 tiers.blocks_before = "0.14"
 
+--- How often the CPU's memory of a token is the KV that grows with it, of a model with recurrent states. A slot has
+--- room for a block of every group of layers; a state is stored seldom. Layers with windows are groups as well, but
+--- measured fleets of such models do not show it (docs/records/decisions.md).
+--- Source: vllm issue 56871, pull request 56953 (open); groups since pull request 36610.
+---@param kinds table of native.rank_counts
+---@param before fun(release: string): boolean
+function tiers.slot_factor(kinds, before)
+  local size, groups, growing, has_states = math.huge, 0, 0, false
+  for _, kind in ipairs(kinds) do size = math.min(size, kind.layers) end
+  for _, kind in ipairs(kinds) do
+    local own = math.ceil(kind.layers / size)
+    groups, growing = groups + own, growing + (kind.growing_bytes > 0 and own or 0)
+    has_states = has_states or kind.state_elements > 0
+  end
+  return has_states and growing > 0 and not before "0.18" and groups / growing or 1
+end
+
 --- A number of the extra configuration; nil where it says none.
 local function number(extra, name, least)
   local value = extra[name]
@@ -71,6 +88,11 @@ local function native_of(extra, about)
     told[#told + 1] = ("KV that leaves the CPU's memory is the one used longest ago, not as %s says"):format(eviction)
     eviction = "lru"
   end
+  local slots = tiers.slot_factor(about.kinds, about.before)
+  if slots > 1 then
+    told[#told + 1] = ("each token takes %.3g times its KV in the CPU's memory, as slots have room for all groups of "
+      .. "layers"):format(slots)
+  end
   local names = {}
   for name in pairs(extra) do names[#names + 1] = tostring(name) end
   table.sort(names)
@@ -85,8 +107,8 @@ local function native_of(extra, about)
   return { policy = "vllm_cpu", parameters = { outputs = stores_answers(extra, about),
       store_threshold = number(extra, "store_threshold", 0) or 0,
       drops_last_chunk = about.drops_last_hit and not about.before "0.28" },
-    stores = { { name = "cpu", capacity_bytes = bytes_of(extra, chunk_tokens, about), chunk_tokens = chunk_tokens,
-      eviction = eviction } } }, told
+    stores = { { name = "cpu", capacity_bytes = bytes_of(extra, chunk_tokens, about) / slots,
+      chunk_tokens = chunk_tokens, eviction = eviction } } }, told
 end
 
 --- The back end of --kv-offloading-size. The native one is the default since 0.14 (vllm pull request 32421); before,
@@ -105,7 +127,7 @@ local function of_size(options, about)
 end
 
 --- @param options table by name, those that are stated
---- @param about table {ranks, bytes_per_token, block_size, kv_bytes, before, is_async, drops_last_hit}
+--- @param about table {ranks, bytes_per_token, block_size, kv_bytes, kinds, before, is_async, drops_last_hit}
 --- @return table? tiers, string[]? sentences
 function tiers.of(options, about)
   local has_size, backend = (options.kv_offloading_size or 0) > 0, tiers.backend_of(options.kv_transfer_config)

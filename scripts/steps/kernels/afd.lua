@@ -175,7 +175,7 @@ local function pass_of(steps, count)
   end
   pass.whole_moe_layers, pass.ways, pass.moe_layers, pass.known = {}, ways, moe_layers, {}
   pass:bind_operations(layers, steps.afd_deployment)
-  for _, name in ipairs { "prompt_token_s", "eager_s" } do pass[name] = steps[name] * count end
+  for _, name in ipairs { "prompt_token_s", "eager_s", "verify_s" } do pass[name] = steps[name] * count end
   pass.sorted_row_s = 0 -- requests are sampled once, whatever pieces their prompts have
   return pass
 end

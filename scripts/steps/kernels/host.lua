@@ -48,4 +48,28 @@ function host.layers_s(steps, layers, engine)
   return host.operations(layers, engine, steps.graph_tokens > 0) * host.operation_s(steps, engine)
 end
 
+--- Whether an engine verifies drafts in a CUDA graph: `verifies_in_graphs` of scripts/engines.
+function host.verifies_in_graphs(engine, kv)
+  local which = engine.verifies_in_graphs
+  return which == true or which == kv
+end
+
+--- Host time of a step that verifies drafts where only what is between attention and recurrent layers is in graphs.
+local function between_graphs_s(steps, layers, engine)
+  local count = 0
+  for _, op in ipairs(layers) do
+    local is_attention = op.op == "attention_decode" or op.op == "mla_decode"
+    count = count + (is_attention and op.count * engine.attention_operations
+      or op.op == "linear_attention" and op.count * engine.recurrent_operations or 0)
+  end
+  return count * host.operation_s(steps, engine)
+end
+
+--- The least time of a step outside of CUDA graphs, and of one that verifies drafts within them.
+function host.least_times(steps, layers, engine)
+  local eager_s = math.max(steps.kernel_count * steps.elementwise.eager_s, host.layers_s(steps, layers, engine))
+  if steps.graph_tokens == 0 or host.verifies_in_graphs(engine, steps.kv_dtype) then return eager_s, 0 end
+  return eager_s, between_graphs_s(steps, layers, engine)
+end
+
 return host

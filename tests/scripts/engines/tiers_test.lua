@@ -174,4 +174,17 @@ test("a scenario that states tiers as well, and options that contradict each oth
   test.raises("kv_offloading_backend", function() of_engine { "vllm", kv_offloading_backend = "mine" } end)
 end)
 
+test("a slot of vLLM's connector has room for all groups of layers of a hybrid", function()
+  local native, spec = require "rooflua.native", require "rooflua.spec"
+  local release = require "rooflua.engines.release"
+  local function factor(model, version)
+    return require("engines.vllm.tiers").slot_factor(native.rank_counts(spec.model(model), {}).kinds,
+      function(name) return release.earlier(version, name) end)
+  end
+  test.equal(factor("llama-3.1-8b", "0.24.0"), 1)
+  test.equal(factor("qwen3.5-35b-a3b", "0.24.0"), 4, "10 layers of attention, 30 with states: four groups")
+  test.equal(factor("gpt-oss-20b", "0.24.0"), 1, "windows")
+  test.equal(factor("qwen3.5-35b-a3b", "0.17.0"), 1, "one group before")
+end)
+
 test.finish()

@@ -18,7 +18,7 @@ local modules = {
   blockscale = { tests = prices },
   sorted_experts = { tests = tests "steps/sorted_experts", unnoticed = 2 },
   elementwise = { tests = prices, unnoticed = 4 },
-  host = { tests = tests "engines/engines", unnoticed = 1 },
+  host = { tests = tests("engines/engines", "kernels/prompt_graphs"), unnoticed = 1 },
   exchange = { tests = tests "steps/exchange", unnoticed = 1 },
   experts = { tests = prices, unnoticed = 4 },
   index = { tests = prices, unnoticed = 1 },
@@ -35,7 +35,7 @@ local modules = {
 
 local by_name = { ["steps.kernels"] = {
   tests = tests("kernels/prices", "engines/engines", "steps/layer_experts", "steps/layer_kinds",
-    "tables/node_collectives") } }
+    "tables/node_collectives", "kernels/prompt_graphs") } }
 for name, module in pairs(modules) do by_name["steps.kernels." .. name] = module end
 
 dofile("tests/scripts/mutations.lua").check {

@@ -59,4 +59,41 @@ test("a step in such a graph has no floor of the host", function()
   test.equal(steps_of({ release = "sglang 0.5.12" }, { largest_graph = 0 }).prefill_graph_tokens, 0)
 end)
 
+--- Seconds of a token of one client with four drafts that are never right, and the steps of kernels that priced it.
+local function drafted(engine, hardware, kv, model)
+  return rooflua.serve.run { model = model or "qwen3.5-27b", hardware = hardware, engine = engine,
+    deployment = { tp = 2, weights = "int4_group32", kv = kv, kv_blocks = 2000 },
+    speculation = { speculator = require "speculators.fixed" { draft_tokens = 4 }, drafter = require "drafters.mtp" {},
+      acceptance = require "acceptance.constant" { rate = 0 } },
+    workload = require "workloads.closed_loop" { clients = 1, num_requests = 1, prompt_tokens = 100,
+      output_tokens = 32 } }.summary.tpot_s.mean
+end
+
+test("FlashInfer's kernels of SM 8.x verify drafts between graphs, and drafters run in Python", function()
+  test.equal(bound.values("vllm 0.24", { model = "qwen3.5-27b", hardware = "rtx-3090" }).verifies_in_graphs, "bf16")
+  local function values(engine, hardware)
+    return bound.values(engine, { model = "qwen3.5-27b", hardware = hardware }).verifies_in_graphs
+  end
+  test.equal(values({ "vllm 0.24", attention_backend = "FLASHINFER" }, "rtx-3090"), false)
+  test.equal(values({ "vllm 0.24", attention_backend = "TRITON_ATTN" }, "rtx-3090"), true)
+  test.equal(values("vllm 0.24", "rtx-5090"), "bf16")
+  for _, each in ipairs { { "vllm 0.24", "h100-sxm" }, { "vllm 0.24", "b200" }, { "vllm 0.10", "rtx-3090" },
+    { "sglang 0.5.12", "rtx-3090" } } do
+    test.equal(values(each[1], each[2]), true, each[1] .. each[2])
+  end
+  -- 48 recurrent layers of 8 operations, 16 of attention of 4: 17.9 ms of the host, and each pass of the drafter
+  local function floor_s(kv, largest)
+    return bound.bind(require "steps.kernels" { largest_graph = largest or 512 }, { model = "qwen3.5-27b",
+      hardware = "rtx-3090", release = "vllm 0.24",
+      deployment = { kv = kv, max_num_batched_tokens = 8192, max_num_seqs = 64 } }).verify_s
+  end
+  test.near(floor_s "fp8", (48 * 8 + 16 * 4) * 40e-6, 1e-9)
+  test.equal(floor_s "bf16", 0)
+  test.equal(floor_s("fp8", 0), 0, "without graphs the whole step is outside of them")
+  local fp8_s, bf16_s = drafted("vllm 0.24", "rtx-3090", "fp8"), drafted("vllm 0.24", "rtx-3090", "bf16")
+  test.at_least(fp8_s, (48 * 8 + 16 * 4) * 40e-6)
+  test.check(bf16_s < fp8_s, "graphs are faster")
+  test.near(drafted({ "vllm 0.24", attention_backend = "TRITON_ATTN" }, "rtx-3090", "fp8"), bf16_s, 0.02)
+end)
+
 test.finish()

@@ -119,7 +119,9 @@ end)
 
 test("heads travel over a link per rank of the narrower side; every decode rank reads the whole latent", function()
   local function rate(row, widths)
-    return scenario(with(row, { widths = widths, clients = 2 })).network.bytes_per_s
+    local given = scenario(with(row, { widths = widths, clients = 2 }))
+    test.equal(given.network.path[1] .. given.links.wire.per, "wirereplica", "one wire a replica")
+    return given.links.wire.bytes_per_s
   end
   local latent = { mode = "pd", workers = "P:1 D:1", family = "deepseek-v3", format = "fp8", engine = "sglang",
     engine_version = "0.5.9", system = "gb200" }
@@ -137,7 +139,7 @@ test("handing a prompt over takes the time of its engine, and nothing else waits
   local function alpha(engine, version)
     return scenario(with(llama, { engine = engine, engine_version = version })).network.alpha_s
   end
-  test.near(alpha("vllm", "0.15.1"), 0.22, 1e-12)
+  test.near(alpha("vllm", "0.15.1"), 0.12, 1e-12)
   test.near(alpha("sglang", "0.5.9"), 0.12, 1e-12)
   test.near(alpha("trtllm", "1.2.0rc2"), 10e-6, 1e-12)
   local given = scenario(with(llama, { clients = 1 }))
@@ -147,7 +149,7 @@ test("handing a prompt over takes the time of its engine, and nothing else waits
     return sum / #list
   end
   local ttft, e2e = mean "ttfts", mean "e2els"
-  given.network = { alpha_s = given.network.alpha_s + 1, bytes_per_s = given.network.bytes_per_s }
+  given.network = { alpha_s = given.network.alpha_s + 1, path = given.network.path }
   test.near(mean "ttfts" - ttft, 1, 1e-3)
   test.near(mean "e2els" - e2e, 1, 1e-3)
 end)

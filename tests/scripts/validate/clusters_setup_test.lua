@@ -7,6 +7,7 @@ local Reader = require "rooflua.scenario.reader"
 local rows = require "rooflua.validate.clusters.rows"
 local spec = require "rooflua.spec"
 local system = require "rooflua.validate.clusters.system"
+local transport = require "rooflua.validate.clusters.transport"
 
 local files = dofile "tests/scripts/validate/cluster_files.lua" (test)
 local steps = policies.of(Reader.new "test", "steps", nil)
@@ -117,7 +118,7 @@ test("an engine without a version is the release of its month; a generation is i
   test.equal(scenario.deployment.prefix_caching, false)
 end)
 
-test("pools have replicas of their own, a network, and two front ends", function()
+test("pools have replicas of their own, a network, and front ends in turn", function()
   local whole = scenario_of {}
   local scenario = scenario_of { layout = "1P2D", replicas = "", prefill_tp = 2, decode_tp = 1,
     transport = "RDMA, about 100 GB/s line rate" }
@@ -125,7 +126,38 @@ test("pools have replicas of their own, a network, and two front ends", function
   test.equal(scenario.replicas[2].role .. scenario.replicas[2].count .. scenario.replicas[2].deployment.tp, "decode21")
   test.near(scenario.links.wire.bytes_per_s, 72e9, 1e-9)
   test.equal(scenario.links.wire.per .. scenario.network.path[1], "replicawire", "a replica has one wire")
-  test.near(scenario.frontend.base_s, 2 * whole.frontend.base_s, 1e-9)
+  test.near(scenario.frontend.base_s, 3 * whole.frontend.base_s, 1e-9, "a proxy, and both engines in turn")
+  test.near(scenario.frontend.per_prompt_token_s, 2 * whole.frontend.per_prompt_token_s, 1e-9, "both read the text")
+  scenario = scenario_of { layout = "1P1D", replicas = "", prefill_tp = 2, decode_tp = 1, router = "llm-d" }
+  test.near(scenario.frontend.base_s, 2 * whole.frontend.base_s, 1e-9, "llm-d's proxy costs next to nothing")
+  scenario = scenario_of { layout = "1P1D", replicas = "", prefill_tp = 2, decode_tp = 1, engine = "sglang",
+    engine_version = "0.5.9" }
+  test.near(scenario.frontend.base_s, 2 * whole.frontend.base_s, 1e-9, "a proxy, and both engines at once")
+  test.near(scenario.frontend.per_prompt_token_s, whole.frontend.per_prompt_token_s, 1e-9)
+end)
+
+test("words of a transport are a way, a rate and cards; a note says where nothing states it", function()
+  local hardware, model = spec.hardware "h100-sxm", spec.model "llama-3.1-8b"
+  local about = { hardware = hardware, model = model, tp = 4, block_tokens = 16,
+    token_bytes = model:kv_bytes_per_token "bf16" }
+  local card = hardware.network_bytes_per_s
+  local function rate_of(text)
+    local notes = {}
+    return transport.of(text, about, notes).bytes_per_s, #notes
+  end
+  for text, expected in pairs { ["RDMA, about 100 GB/s line rate"] = 72e9, ["RoCE, 8 x 400 Gb/s"] = 0.72 * 400e9,
+    ["mooncake RDMA, one NIC (mlx5_0)"] = 0.72 * card, ["RDMA over 8 RoCE ports"] = 0.72 * 8 * card,
+    ["InfiniBand"] = 0.72 * 4 * card, ["NIXL over TCP"] = 0.5e9, ["NIXL pull without RDMA"] = 0.5e9,
+    ["NIXL push without RDMA"] = 49e9 } do
+    local rate, notes = rate_of(text)
+    test.near(rate, expected, 1e-9, text)
+    test.equal(notes, 0, text)
+  end
+  local rate, notes = rate_of ""
+  test.near(rate, 0.72 * 4 * card, 1e-9)
+  test.equal(notes, 1, "nothing is stated")
+  -- A piece of a layer's keys at one of four ranks: 16 tokens of two heads of 128 in bf16 are 8 KiB, 2.1 us each.
+  test.near(rate_of "NVLink", 4 * 8192 / (8192 / hardware.link_bytes_per_s + 2.1e-6), 1e-9)
 end)
 
 -- Tiers -----------------------------------------------------------------------------------------------------------

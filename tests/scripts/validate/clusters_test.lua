@@ -77,12 +77,15 @@ test("replicas of a row that an autoscaler adds come and go, and their peak is c
   local out = run({ row("fixed", { arm = "static", arm_role = "reference", replicas_peak = 1,
     other_settings = "no scaling" }), row("scaled", { arm = "auto", arm_role = "treatment", replicas_peak = 2,
     other_settings = said }), row("silent", { arm = "auto", other_settings = "keda" }),
-    row("unmeasured", { arm = "auto", other_settings = said, notes = "" }) }, nil, about)
+    row("unmeasured", { arm = "auto", other_settings = said, notes = "" }),
+    row("split", { arm = "auto", other_settings = said, replicas_peak = 2, layout = "1P1D", replicas = "",
+      prefill_tp = 1, decode_tp = 1 }) }, nil, about)
   local rows = by_id(out)
   test.equal(rows.fixed.measured.replicas_peak, nil)
   test.equal(rows.scaled.measured.replicas_peak, 2)
   test.check(rows.scaled.simulated.replicas_peak > 1 and rows.scaled.simulated.replicas_peak <= 3, "peak %s",
     tostring(rows.scaled.simulated.replicas_peak))
+  test.at_least(rows.split.simulated.replicas_peak, 4, "three that compute prompts and one that decodes")
   test.check(rows.scaled.simulated.ttft < rows.fixed.simulated.ttft, "scaling does not help")
   has(rows.silent.problem, "state no triggers")
   has(rows.unmeasured.problem, "peak prefill")
@@ -111,6 +114,8 @@ test("agents whose recording is missing run on drawn sessions, and gains of thei
   has(out.text, "of 900 s of sessions 90 s are simulated")
   local longer = run_in(folder, { set = { "clusters.sessions_s=120" } }).document.clusters.agents.beside.gain
   test.check(longer.error ~= of.beside.gain.error, "the simulated time changes nothing")
+  local whole = run({ sessions { stage_duration_s = 120 } }, nil, { more = { "missing" } })
+  test.check(not whole.text:find "of sessions", "where nothing is set, all of the row's time is simulated")
   local named = run({ sessions { missing = "KV tokens" } }, nil, { more = { "missing" } })
   has(named.text, "there is no profiles/recorded sessions.json")
 end)

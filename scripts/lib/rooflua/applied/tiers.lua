@@ -10,8 +10,8 @@ local units = require "rooflua.text.units"
 
 local tiers = {}
 
---- What an engine's file gets: {ranks, bytes_per_token, block_size, kv_bytes, before, is_async, drops_last_hit} of one
---- replica.
+--- What an engine's file gets: {ranks, bytes_per_token, block_size, kv_bytes, kinds, before, is_async, drops_last_hit}
+--- of one replica.
 ---@param deployment rooflua.Deployment
 ---@param version string? the engine's release; before(name) says whether it is earlier than another one
 ---@param config table? async_depth and drops_last_hit of the replica
@@ -19,7 +19,7 @@ local function about_of(model, deployment, version, config)
   config = config or {}
   local bytes = native.kv_of_prompts(model, deployment.kv).bytes_per_token
   return { ranks = deployment.tp * deployment.pp, bytes_per_token = bytes, block_size = deployment.block_size,
-    kv_bytes = bytes * deployment.kv_blocks * deployment.block_size,
+    kv_bytes = bytes * deployment.kv_blocks * deployment.block_size, kinds = native.rank_counts(model, {}).kinds,
     before = function(name) return release.earlier(version, name) end,
     is_async = (config.async_depth or 1) > 1, drops_last_hit = config.drops_last_hit == true }
 end

@@ -36,6 +36,9 @@ return {
     { read_by = "validate" }),
   entry("handover_s", "s", "of a prompt besides its bytes, from an engine that prefills to one that decodes",
     { read_by = "validate" }),
+  entry("split_front_ends", "1", "front ends of engines that a prompt passes in turn where it is split",
+    { read_by = "validate" }),
+  entry("split_texts", "1", "of these, how many make tokens of its text", { read_by = "validate" }),
   entry("pipeline_steps", "steps", "under way at once in a pipeline (deployment.pp_batches)",
     { read_by = "serving.replicas" }),
   entry("router", nil, "policy of scripts/routers that deals requests to the ranks of deployment.dp",
@@ -63,6 +66,9 @@ return {
   of_kernels("prompt_overhead", "1", "what prompts take besides their kernels, as a part of these"),
   of_kernels("graphs_with_prefill", nil, "whether steps with prefill chunks run in CUDA graphs, up to the largest; or "
     .. "tokens of the largest of their own"),
+  of_kernels("verifies_in_graphs", nil, "whether a step that verifies drafts is one CUDA graph: true, false, or the "
+    .. "format of KV in which it is; else attention and recurrent layers run in Python between graphs, as drafters do"),
+  of_kernels("recurrent_operations", "operations", "on the host for a recurrent layer of such a step"),
   of_kernels("fuses_static_fp8", nil, "whether the kernels in front of a GEMM write its input in FP8, static scales"),
   of_kernels("fuses_norm", nil, "whether a norm is part of the all-reduce in front of it"),
   of_kernels("ropes_in_attention", nil, "whether one kernel of the attention turns queries and keys and writes KV"),

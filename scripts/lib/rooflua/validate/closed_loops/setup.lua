@@ -121,6 +121,7 @@ end
 
 --- Where prompts go from engines that prefill to those that decode: each rank of a TP group has a link and its part of
 --- the heads. The latent of MLA is whole on every rank, and every rank of the decode group reads all of it.
+--- Transfers of a replica share its wire: {network, links}.
 local function network_of(question, model, hardware, own)
   local prefill, decode = question.parts[1], question.parts[2]
   local gpus = 0
@@ -128,8 +129,8 @@ local function network_of(question, model, hardware, own)
   local links = math.min(prefill.widths.tp, decode.widths.tp)
   if model.mla then links = math.min(1, prefill.widths.tp / decode.widths.tp) end
   local inside = gpus <= hardware.domain_gpus or hardware.network_bytes_per_s == 0
-  return { alpha_s = own.handover_s,
-    bytes_per_s = links * (inside and hardware.link_bytes_per_s or hardware.network_bytes_per_s) }
+  local rate = links * (inside and hardware.link_bytes_per_s or hardware.network_bytes_per_s)
+  return { alpha_s = own.handover_s, path = { "wire" } }, { wire = { bytes_per_s = rate, per = "replica" } }
 end
 
 --- @param question table of rows.read
@@ -158,7 +159,8 @@ function setup.scenario(question, steps, options)
       per_prompt_token_s = sends.is_text and engines.text_token_s or 0 } }
   for _, each in ipairs(list) do each.speculation = nil end
   if list[2] then
-    out.replicas, out.network = list, network_of(question, model, hardware, own)
+    out.replicas = list
+    out.network, out.links = network_of(question, model, hardware, own)
   else
     out.engine, out.deployment = list[1].engine, list[1].deployment
     if list[1].count > 1 then out.replicas = list[1].count end

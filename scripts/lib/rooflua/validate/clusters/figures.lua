@@ -17,15 +17,16 @@ local system = require "rooflua.validate.clusters.system"
 
 local figures = {}
 
---- Sessions of a row. Of drawn ones a part of the time of the row is simulated.
+--- Sessions of a row. Of drawn ones a part of the time of the row is simulated where `sessions_s` says so; 0: all.
 local function session_stage(run, options, notes)
   local seconds = run.stages[1].duration_s
   if run.members[1].about.is_traced then return { { clients = run.stages[1].clients, duration_s = seconds } } end
-  if seconds > options.sessions_s then
+  local most_s = options.sessions_s > 0 and options.sessions_s or math.huge
+  if seconds > most_s then
     notes[#notes + 1] = ("of %g s of sessions %g s are simulated; --set clusters.sessions_s says how many"):format(
-      seconds, options.sessions_s)
+      seconds, most_s)
   end
-  return { { clients = run.stages[1].clients, duration_s = math.min(seconds, options.sessions_s) } }
+  return { { clients = run.stages[1].clients, duration_s = math.min(seconds, most_s) } }
 end
 
 --- The stages of a run as workloads have them, and how many requests each has.
@@ -159,6 +160,14 @@ local function with_unpacked(about, answer)
   return found
 end
 
+--- The most replicas of all pools; nil where none come and go.
+local function replicas_peak(pools)
+  if not pools then return nil end
+  local sum = 0
+  for _, pool in ipairs(pools) do sum = sum + pool.replicas_peak end
+  return sum
+end
+
 --- Runs a run. @return table {rows = {figures of each member}, evidence, notes}
 function figures.answer(run, options)
   return with_unpacked(run.members[1].about, function(about) return figures.of_run(run, options, about) end)
@@ -184,7 +193,7 @@ function figures.of_run(run, options, about)
   for i, member in ipairs(run.members) do
     local own = of_row(member, requests, run)
     as_counted(own, member.row)
-    own.replicas_peak = result.summary.pools and result.summary.pools[1].replicas_peak
+    own.replicas_peak = replicas_peak(result.summary.pools)
     own.transfer_ms = transfer_ms(member.row, scenario)
     out.rows[i] = own
   end

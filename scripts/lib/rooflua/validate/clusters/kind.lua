@@ -22,7 +22,7 @@ function clusters.refusals(options)
 end
 
 local function options_of(scoped)
-  local out = { seed = 0, sessions_s = 150 }
+  local out = { seed = 0, sessions_s = 0 }
   for _, each in ipairs(scoped) do
     if out[each.name] == nil then
       core.fail("--set clusters.%s: %s", each.name, core.unknown_name("setting", each.name, core.sorted_keys(out)))

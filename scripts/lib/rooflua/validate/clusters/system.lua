@@ -3,23 +3,22 @@ local core = require "rooflua.base.core"
 local engine = require "rooflua.validate.clusters.engine"
 local engines = require "rooflua.validate.engines"
 local mfu = require "rooflua.mfu"
+local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
+local release = require "rooflua.engines.release"
 local router = require "rooflua.validate.clusters.router"
 local scaling = require "rooflua.validate.clusters.scaling"
 local sessions = require "rooflua.validate.clusters.sessions"
 local setup = require "rooflua.validate.closed_loops.setup"
 local spec = require "rooflua.spec"
 local tiers = require "rooflua.validate.clusters.tiers"
+local transport = require "rooflua.validate.clusters.transport"
+local values = require "rooflua.engines.values"
 local weights = require "rooflua.validate.closed_loops.weights"
 
 local system = {}
-
---- KV transfers over RDMA between two replicas: time before the first byte, and the part of the line rate that one pair
---- reaches. From the times of 20, 578 and 4,500 MB that Mooncake's documentation publishes for eight cards of 200 Gb/s
---- (0.54, 4.75 and 31.65 ms); those of 146 and 1,130 MB, left out, come within 7 % (1.50 and 8.84 ms).
-local rdma = { alpha_s = 0.0004, part = 0.72 }
 
 -- Parts -----------------------------------------------------------------------------------------------------------
 
@@ -104,14 +103,16 @@ local function pools_of(row, model)
   return out
 end
 
---- The wire of each replica between pools, on which its transfers share the line rate that the row states, else that of
---- the GPUs' cards: {network, links}.
-local function network_of(row, hardware, pools)
-  local stated = tonumber(row.transport:match "(%d+) GB/s")
-  local links = math.min(pools[1].deployment.tp, pools[2].deployment.tp)
-  local one = hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s or hardware.link_bytes_per_s
-  local bytes_per_s = rdma.part * (stated and stated * 1e9 or links * one)
-  return { alpha_s = rdma.alpha_s, path = { "wire" } }, { wire = { bytes_per_s = bytes_per_s, per = "replica" } }
+--- The wire of each replica between pools, on which its transfers wait for each other: {network, links}. Ranks of a
+--- decode replica that keep copies of the KV each get one.
+local function network_of(row, model, hardware, pools, notes)
+  local own = pools[2].deployment
+  local token_bytes = native.kv_of_prompts(model, own.kv or "bf16").bytes_per_token
+  local found = transport.of(row.transport, { hardware = hardware, model = model,
+    tp = math.min(pools[1].deployment.tp, own.tp), token_bytes = token_bytes,
+    block_tokens = own.block_size or 16 }, notes)
+  return { alpha_s = found.alpha_s, path = { "wire" }, copies = model.mla and "ranks" or nil },
+    { wire = { bytes_per_s = found.bytes_per_s, per = "replica" } }
 end
 
 --- Copies of a dense model are replicas of their own.
@@ -121,11 +122,15 @@ local function count_of(row, model)
   return model.moe and count or count * (row.dp or 1)
 end
 
---- The time outside of engines. A proxy sends a prompt to a prefill engine and then to a decode engine, each with a
---- front end of its own.
-local function frontend_of(pools)
+--- The time outside of engines. Of pools, a proxy passes the prompt on, and as many front ends as the engine has in
+--- turn read its text: {base_s, per_prompt_token_s}.
+local function frontend_of(row, chosen, facts)
   local base_s = engines.fitted().client_frontend_s.value
-  return { base_s = base_s * (pools and 2 or 1), per_prompt_token_s = engines.text_token_s }
+  if not is_split(row) then return { base_s = base_s, per_prompt_token_s = engines.text_token_s } end
+  local own = values.of(chosen.engine, chosen.release, facts).values
+  local proxies = row.router:lower():find "llm%-d" and 0 or 1
+  return { base_s = base_s * (own.split_front_ends + proxies),
+    per_prompt_token_s = engines.text_token_s * own.split_texts }
 end
 
 -- Scenarios --------------------------------------------------------------------------------------------------------
@@ -157,7 +162,7 @@ function system.scenario(row, about, stages, options)
   local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
     engine = engine.of(row, chosen, notes),
     mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages, model),
-    frontend = frontend_of(is_split(row)) }
+    frontend = frontend_of(row, chosen, { model = model, hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1 }) }
   local tp, replicas = row.tp or 1, count_of(row, model)
   local wires
   out.speculation = speculation_of(row, notes)
@@ -169,7 +174,7 @@ function system.scenario(row, about, stages, options)
     for i, pool in ipairs(scaling.is_scaled(row) and out.replicas or {}) do
       out.replicas[i] = core.copy(pool, scaling.pool(row, notes, pool))
     end
-    out.network, wires = network_of(row, hardware, out.replicas)
+    out.network, wires = network_of(row, model, hardware, out.replicas, notes)
     tp, replicas = out.replicas[1].deployment.tp, out.replicas[1].count
   else
     out.deployment = deployment_of(row, model, tp, row.dp)
@@ -182,6 +187,7 @@ function system.scenario(row, about, stages, options)
   end
   out.router = router.of(row, replicas, engine.day(row), notes)
   out.links, out.tiers = tiers.of(row, { model = model, hardware = hardware, tp = tp,
+    before = function(name) return release.earlier(chosen.release, name) end,
     kv = row.kv_dtype ~= "" and row.kv_dtype:lower() or nil }, notes)
   if wires then out.links = core.copy(out.links, wires) end
   return out, notes

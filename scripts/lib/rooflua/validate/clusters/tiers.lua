@@ -11,6 +11,7 @@ local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
+local vllm = require "engines.vllm.tiers"
 
 local tiers = {}
 
@@ -75,7 +76,13 @@ end
 --- Whether a row has KV somewhere else than in the GPU.
 function tiers.has(row) return row.offload ~= "" and row.offload ~= "none" end
 
-local function stores_of(row, token_bytes, notes)
+--- How often the CPU's memory of a token is its KV, of vLLM's own connector; blocks that a row counts are whole.
+local function slots_of(row, about)
+  if not row.offload_connector:lower():find "^offloadingconnector" or row.offload_blocks_per_replica then return 1 end
+  return vllm.slot_factor(native.rank_counts(about.model, {}).kinds, about.before)
+end
+
+local function stores_of(row, token_bytes, slots, notes)
   local out, used = {}, {}
   for name in row.offload:lower():gmatch "[^+%s]+" do
     local part = parts[name] or core.fail("%s: offload: %s", row.where,
@@ -86,7 +93,7 @@ local function stores_of(row, token_bytes, notes)
       notes[#notes + 1] = ("capacity of '%s' is not stated: %g TB"):format(name, capacity / 1e12)
     end
     if not capacity then core.fail("%s: offload: the capacity of '%s' is not stated", row.where, name) end
-    local store = { name = name, capacity_bytes = capacity, per = part.per }
+    local store = { name = name, capacity_bytes = name == "cpu" and capacity / slots or capacity, per = part.per }
     if part.link then store.read, used[part.link] = { part.link }, true end
     out[#out + 1] = store
   end
@@ -94,12 +101,17 @@ local function stores_of(row, token_bytes, notes)
   return out, used
 end
 
---- @param about table {model, hardware, tp, kv}
+--- @param about table {model, hardware, tp, kv, before = fun(release): whether the engine's is earlier}
 --- @return table? links, table? tiers; nil where the row has none
 function tiers.of(row, about, notes)
   if not tiers.has(row) then return nil end
   local token_bytes = native.kv_of_prompts(about.model, about.kv or "bf16").bytes_per_token
-  local stores, used = stores_of(row, token_bytes, notes)
+  local slots = slots_of(row, about)
+  if slots > 1 then
+    notes[#notes + 1] = ("CPU memory: each token takes %.3g times its KV, as slots have room for all groups of layers")
+      :format(slots)
+  end
+  local stores, used = stores_of(row, token_bytes, slots, notes)
   local card = about.hardware.network_bytes_per_s
   local all = { nic = { bytes_per_s = (card > 0 and card or card_bytes_per_s) * about.tp, per = "replica" },
     drive = { bytes_per_s = drive_bytes_per_s, per = "node" },

@@ -1,0 +1,24 @@
+--- What vLLM's host runs outside of CUDA graphs, and which steps with drafts are outside of them.
+---
+--- FlashInfer's own kernels are captured for one token of a request only, so that with drafts the engine keeps
+--- piecewise graphs alone ("setting cudagraph_mode=PIECEWISE"). FlashAttention 2 has no KV in FP8: there FlashInfer is
+--- chosen where nothing is stated.
+
+--- The format of KV in which verification is captured, by the stated back end: true is any.
+local function by_backend(_, own)
+  local backend = own.attention_backend
+  if backend == nil then return "bf16" end
+  return backend ~= "FLASHINFER"
+end
+
+return {
+  { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
+    head_norm_kernels = 0, source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
+  { verifies_in_graphs = true, recurrent_operations = 8,
+    source = "docs/design/cuda_graphs.md: FULL_AND_PIECEWISE; operations: issue 51008, 16 ms a step for the 48 "
+      .. "recurrent layers of a 27B, of 40 us each" },
+  { since = "0.11", architecture = { "ampere", "ada" }, verifies_in_graphs = by_backend,
+    source = "docs/design/cuda_graphs.md; issues 54992 (2 x RTX 3090: the drafter is eager as well), 49547, 35387" },
+  { since = "0.11", architecture = "blackwell", gpu = { memory_gib_below = 160 }, verifies_in_graphs = by_backend,
+    source = "the same; issue 49547: GB10, no kernels of TensorRT-LLM on SM 12.x" },
+}
