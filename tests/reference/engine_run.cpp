@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tests/reference/engines/adapter_worker.h"
 #include "tests/serve/kv/walked_bounds.h"
 
 namespace rooflua::reference {
@@ -24,7 +23,9 @@ double TariffSteps::time_s(const Batch& batch) const {
         tariff_.group_max_token * batch.group_max_tokens +
         tariff_.group_prefill * batch.group_prefills;
   ps += adapter_ * batch.adapters + adapter_token_ * batch.adapter_tokens +
-        std::llround(batch.adapter_load_s * 1e12);
+        std::llround(batch.adapter_load_s * 1e12) + std::llround(batch.expert_stall_s * 1e12);
+  if (batch.expert_load > 0)
+    ps += expert_token_ * batch.tokens * std::llround(8 * (batch.expert_load - 1));
   return seconds(ps);
 }
 

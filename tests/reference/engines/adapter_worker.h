@@ -26,8 +26,11 @@ class AdapterWorker {
     for (const Prompt& prompt : question.prompts) of_request_.push_back(prompt.plain.adapter);
   }
 
-  Ps operator()(const Rows& rows) {
-    Ps price = tariff_(rows);
+  Ps operator()(const Rows& rows) { return tariff_(rows) + of_adapters(rows); }
+
+  /// What the step takes for its adapters.
+  Ps of_adapters(const Rows& rows) {
+    Ps price = 0;
     std::set<int> needed;
     ++step_;
     for (const Row& row : rows) {

@@ -13,7 +13,7 @@ void NaiveCluster::route(int id) {
   if (!cluster_.decode_first || !cluster_.split()) return queue(id, choose(id, false));
   const int to = choose(id, true);
   promise(id, to);
-  if (!is_split(id)) {
+  if (!has_candidates(false) || !is_split(id)) {
     knowledge_.expect(id, to, believed_uncached_);
     return join(id, to);
   }
@@ -45,6 +45,7 @@ void NaiveCluster::cancel(int id) {
 bool NaiveCluster::reserve(int id) {
   Split& split = split_[static_cast<std::size_t>(id)];
   if (split.reserved) return true;
+  if (split.to < 0 && !has_candidates(true)) return false;
   if (split.to < 0) promise(id, choose(id, true));
   split.reserved = engines_[static_cast<std::size_t>(split.to)]->reserve(id);
   return split.reserved;
@@ -60,13 +61,26 @@ void NaiveCluster::push(const Rows& rows, std::size_t i) {
 
 void NaiveCluster::hand_over(int id, std::size_t from) {
   Split& split = split_[static_cast<std::size_t>(id)];
+  if (split.to < 0 && !has_candidates(true)) return lose_computed(id, from);
   if (split.to < 0) promise(id, choose(id, true));
-  split.computed = true;
+  split.computed = split.kept = true;
   if (!split.reserved) return join(id, split.to);
   split.reserved = false;
   at_[static_cast<std::size_t>(id)] = split.to;
   engines_[static_cast<std::size_t>(split.to)]->adopt(id);
   send(id, prompts()[static_cast<std::size_t>(id)].plain.prompt, static_cast<int>(from));
+}
+
+/// No decode replica is there any more.
+void NaiveCluster::lose_computed(int id, std::size_t from) {
+  over_[static_cast<std::size_t>(id)] = true;
+  at_[static_cast<std::size_t>(id)] = -1;
+  ++history_.aborted["computed in vain"];
+  engines_[from]->release_kept(id);
+  touched_[from] = true;
+  leave(id, from);
+  if (gate_) gate_->end(id, 0);
+  note_abort(id);
 }
 
 /// It has blocks at its decode replica. What is cached there is not sent.
@@ -108,6 +122,7 @@ void NaiveCluster::end_parcel(const Parcel& parcel) {
   }
   touched_[from] = true;
   if (split.computed) {
+    split.kept = false;
     engines_[from]->release_kept(parcel.id);
     leave(parcel.id, from);
     is_aborted(parcel.id) ? engines_[to]->refuse(parcel.id) : engines_[to]->receive(parcel.id);

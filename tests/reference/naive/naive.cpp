@@ -246,6 +246,7 @@ void NaiveReplica::leave(int id) {
 void NaiveReplica::refuse(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   r.computed = r.hashed * config_.block_size;
+  r.loads = false;
   release(r);
 }
 
