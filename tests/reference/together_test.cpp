@@ -99,7 +99,15 @@ TEST_CASE("the engine and a naive cluster agree on all parts at once") {
     }
     const History expected = run_naive_with_retries(cluster);
     INFO("seed " << seed << "\n" << text(cluster));
-    const std::string differs = difference(expected, run_engine(cluster));
+    const History found_ = run_engine(cluster);
+    const std::string differs = difference(expected, found_);
+    if (std::getenv("DUMP") != nullptr && !differs.empty()) {
+      for (const auto& [name, h] : {std::pair<const char*, const History&>{"naive", expected}, {"engine", found_}}) {
+        std::printf("---- %s\n", name);
+        for (std::size_t k = 0; k < h.steps.size(); ++k) std::printf("%s %zu %s\n", name, k, text(h.steps[k]).c_str());
+        for (std::size_t k = 0; k < h.requests.size(); ++k) std::printf("%s R%zu %s held %lld\n", name, k, text(h.requests[k]).c_str(), static_cast<long long>(h.requests[k].held));
+      }
+    }
     if (std::getenv("GOON") != nullptr) {
       if (differs != "") std::printf("seed %d %s\n", static_cast<int>(seed), differs.c_str());
     } else {

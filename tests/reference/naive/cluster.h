@@ -140,6 +140,7 @@ class NaiveCluster : public RouteSource {
   bool rests_on(int id, std::size_t i) const;
   void free_parcels(std::size_t i);
   bool wait_at_door(int id);
+  bool is_open() const;
   void open_door();
   int slowness(std::size_t i) const;
 

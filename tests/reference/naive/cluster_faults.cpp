@@ -104,13 +104,15 @@ void NaiveCluster::free_parcels(std::size_t i) {
   }
 }
 
+/// Whether there are replicas that a request needs now.
+bool NaiveCluster::is_open() const {
+  const bool decodes_first = cluster_.split() && cluster_.decode_first;
+  return (decodes_first || has_candidates(false)) && (!cluster_.split() || has_candidates(true));
+}
+
 /// Whether it waits for a replica, or never gets one.
 bool NaiveCluster::wait_at_door(int id) {
-  if (lives_.empty()) return false;
-  const bool decodes_first = cluster_.split() && cluster_.decode_first;
-  const bool is_open = (decodes_first || has_candidates(false)) &&
-                       (!cluster_.split() || has_candidates(true));
-  if (is_open) return false;
+  if (lives_.empty() || is_open()) return false;
   if (may_have_candidates()) {
     door_.push_back({id, now_});
     return true;

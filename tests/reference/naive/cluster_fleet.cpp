@@ -80,6 +80,7 @@ void NaiveCluster::consider_fleet(const std::function<void(Ps)>& consider) const
     if (!over_[id]) consider(lost_[id]);
   if (std::count(over_.begin(), over_.end(), false) > 0)
     for (const Ps time : ask_at_) consider(time);
+  if (!door_.empty() && (is_open() || !may_have_candidates())) consider(now_);
 }
 
 void NaiveCluster::pass_lives() {

@@ -111,6 +111,7 @@ void FleetPart::set_state(std::int32_t engine, Lifecycle state) {
     for (Observer* observer : core_.bindings.observers)
       observer->on_replica({member, before, state, core_.now});
   }
+  loop_.due_changed();
 }
 
 void FleetPart::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {
