@@ -1,5 +1,6 @@
 #include "tests/reference/engine_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -65,7 +66,8 @@ void Scribe::on_step(const StepDone& step) {
 
 void Scribe::on_transfer(const TransferSeen& transfer) {
   if (transfer.store >= 0) return;
-  history.requests[static_cast<std::size_t>(transfer.id)].pulled = transfer.start;
+  Ps& pulled = history.requests[static_cast<std::size_t>(transfer.id)].pulled;
+  pulled = std::max(pulled, transfer.start);  // over links they are told when they end
 }
 
 void Scribe::on_done(const RequestDone& done) {

@@ -106,6 +106,7 @@ struct History {
   int periods = 0;           // of experts that drift, that began
   int scaled = 0;            // times that a pool wanted another number of engines
   int changed_rank = 0;      // requests that left the queue of their engine for another rank
+  bool stands_still = false;  // of the naive cluster: autoscalers are asked, and nothing happens
   bool finished = true;      // false: requests were left and nothing could run
   std::vector<StoreCounts> stores;
   std::map<std::string, int> aborted;  // how many requests, by where they were

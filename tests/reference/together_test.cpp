@@ -98,9 +98,18 @@ TEST_CASE("the engine and a naive cluster agree on all parts at once") {
       draw_client(cluster, calm);
     }
     const History expected = run_naive_with_retries(cluster);
+    seen["stands still"] += expected.stands_still;
+    if (expected.stands_still) continue;
     INFO("seed " << seed << "\n" << text(cluster));
-    const History found_ = run_engine(cluster);
-    const std::string differs = difference(expected, found_);
+    History found_;
+    std::string differs;
+    try {
+      found_ = run_engine(cluster);
+      differs = difference(expected, found_);
+    } catch (const std::exception& error) {
+      differs = error.what();
+    }
+    if (std::getenv("LOUD")) std::printf("at %d\n", static_cast<int>(seed)), std::fflush(stdout);
     if (std::getenv("DUMP") != nullptr && !differs.empty()) {
       for (const auto& [name, h] : {std::pair<const char*, const History&>{"naive", expected}, {"engine", found_}}) {
         std::printf("---- %s\n", name);

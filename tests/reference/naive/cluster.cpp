@@ -45,7 +45,6 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   }
   find_patience();
   slow_.resize(count_);
-  again_.assign(prompts().size(), false);
   experts_.resize(groups_.size());
   for (std::size_t i = 0; cluster_.adapters.count > 0 && i < count_; ++i)
     adapters_.emplace_back(cluster_.adapters, questions_[i]);
@@ -58,7 +57,10 @@ History NaiveCluster::run() {
   for (std::optional<Ps> next = next_instant(); next; next = next_instant()) {
     touched_.assign(count_, false);
     fleet_moved_ = false;
-    const std::size_t before = history_.steps.size() + credits_.size();
+    const auto events = [&] {
+      return history_.steps.size() + credits_.size() + history_.ends.size();
+    };
+    const std::size_t before = events();
     const auto known = [&] {
       return std::count(sent_.begin(), sent_.end(), true) +
              std::count(over_.begin(), over_.end(), true);
@@ -84,10 +86,10 @@ History NaiveCluster::run() {
     for (const std::vector<std::size_t>& group : groups_) plan(group);
     settle_drains();
     remember(now_);
-    const bool moved = before != history_.steps.size() + credits_.size() ||
-                       known_before != known() || fleet_moved_ ||
+    const bool moved = before != events() || known_before != known() || fleet_moved_ ||
                        std::count(touched_.begin(), touched_.end(), true) > 0;
     if (moved) last_event_ = now_;
+    if (history_.stands_still) break;
     if (history_.steps.size() > 200000) throw std::runtime_error("no end in sight");
   }
   report();
@@ -197,14 +199,11 @@ void NaiveCluster::deliver_parcels() {
 
 /// Those with a frontend come before those that are sent now: none is both.
 void NaiveCluster::leave_frontend() {
+  for (const int id : std::exchange(again_, {}))
+    if (!over_[static_cast<std::size_t>(id)]) route(id);
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     if (sent_[id] || at_router(id) != now_) continue;
     sent_[id] = true;
-    if (again_[id]) {
-      again_[id] = false;
-      route(static_cast<int>(id));
-      continue;
-    }
     meet_gate(static_cast<int>(id));
   }
 }

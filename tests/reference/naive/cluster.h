@@ -25,6 +25,7 @@ namespace rooflua::reference {
 struct Parcel {  // KV on its way from a prefill replica to a decode replica
   Ps arrives = 0;
   int id = 0, from = 0, to = 0;
+  Ps starts = 0;
 };
 
 /// Of a prompt that one replica computes and another one decodes.
@@ -51,7 +52,6 @@ class NaiveCluster : public RouteSource {
 
   /// When a request is at the router: sent, and through the frontend.
   Ps at_router(std::size_t id) const {
-    if (again_[id]) return now_;
     const PlainRequest& plain = prompts()[id].plain;
     return plain.arrival + cluster_.frontend_base + cluster_.frontend_prompt_token * plain.prompt;
   }
@@ -168,6 +168,7 @@ class NaiveCluster : public RouteSource {
   PoolLook look_at_pool(std::size_t pool) const;
   std::vector<std::size_t> engines_of_pool(std::size_t pool) const;
   void ask_autoscalers();
+  Ps longest_interval() const;
   void adjust(std::size_t pool);
   bool goes_before(std::size_t a, std::size_t b) const;
   int engine_to_drain(std::size_t pool) const;
@@ -281,7 +282,7 @@ class NaiveCluster : public RouteSource {
   std::vector<Ps> lost_;                  // by id: when its connection is lost; unset: never
   std::vector<std::pair<int, Ps>> door_;  // ids that wait for a replica, and since when
   std::size_t faults_ = 0;                // that came
-  std::vector<bool> again_;               // by id: it is at the router once more
+  std::vector<int> again_;                // ids that are at the router once more, in that order
   struct ExpertSteps {
     ExpertCase::Period period;
     int left = 0;

@@ -80,7 +80,8 @@ void NaiveCluster::consider_fleet(const std::function<void(Ps)>& consider) const
     if (!over_[id]) consider(lost_[id]);
   if (std::count(over_.begin(), over_.end(), false) > 0)
     for (const Ps time : ask_at_) consider(time);
-  if (!door_.empty() && (is_open() || !may_have_candidates())) consider(now_);
+  const bool door_opens = !door_.empty() && (is_open() || !may_have_candidates());
+  if (door_opens || !again_.empty()) consider(now_);
 }
 
 void NaiveCluster::pass_lives() {
@@ -172,6 +173,7 @@ PoolLook NaiveCluster::look_at_pool(std::size_t p) const {
 }
 
 void NaiveCluster::ask_autoscalers() {
+  if (now_ > last_event_ + 100 * longest_interval()) history_.stands_still = true;
   for (std::size_t p = 0; p < ask_at_.size(); ++p) {
     if (ask_at_[p] != now_) continue;
     const PoolCase& pool = cluster_.pools[p];
@@ -181,6 +183,12 @@ void NaiveCluster::ask_autoscalers() {
     wanted_[p] = wanted;
     adjust(p);
   }
+}
+
+Ps NaiveCluster::longest_interval() const {
+  Ps longest = 0;
+  for (const PoolCase& each : cluster_.pools) longest = std::max(longest, each.interval);
+  return longest;
 }
 
 void NaiveCluster::adjust(std::size_t p) {
@@ -269,8 +277,7 @@ void NaiveCluster::requeue(std::size_t i) {
     if (waits) engines_[i]->leave(number);
     leave_queue(number);
     at_[id] = -1;
-    again_[id] = true;
-    sent_[id] = false;
+    again_.push_back(number);
     ++history_.aborted["elsewhere"];
   }
   touched_[i] = true;

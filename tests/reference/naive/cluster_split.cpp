@@ -106,10 +106,11 @@ void NaiveCluster::send(int id, int tokens, int from) {
     if (is_last && split.flows == 0) end_parcel({now_, id, from, split.to});
     return;
   }
-  served(id).pulled = now_;
+  if (!tiers_) served(id).pulled = now_;
   ++split.flows;
   engines_[static_cast<std::size_t>(from)]->count_flows(id, 1);
-  parcels_.push_back({now_ + std::max<Ps>(1, cluster_.transfer_alpha + time), id, from, split.to});
+  parcels_.push_back(
+      {now_ + std::max<Ps>(1, cluster_.transfer_alpha + time), id, from, split.to, now_});
 }
 
 /// A part of the KV is there, or nothing is left to send.
@@ -117,6 +118,9 @@ void NaiveCluster::end_parcel(const Parcel& parcel) {
   Split& split = split_[static_cast<std::size_t>(parcel.id)];
   const auto from = static_cast<std::size_t>(parcel.from), to = static_cast<std::size_t>(parcel.to);
   if (split.flows > 0) {
+    // Where there are links, observers are told of a transfer when it ends.
+    Ps& pulled = served(parcel.id).pulled;
+    if (tiers_) pulled = std::max(pulled, parcel.starts);
     engines_[from]->count_flows(parcel.id, -1);
     if (--split.flows > 0) return;
   }
