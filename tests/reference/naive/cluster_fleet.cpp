@@ -173,7 +173,7 @@ PoolLook NaiveCluster::look_at_pool(std::size_t p) const {
 }
 
 void NaiveCluster::ask_autoscalers() {
-  if (now_ > last_event_ + 100 * longest_interval()) history_.stands_still = true;
+  history_.stands_still = !ask_at_.empty() && now_ > last_event_ + 100 * longest_interval();
   for (std::size_t p = 0; p < ask_at_.size(); ++p) {
     if (ask_at_[p] != now_) continue;
     const PoolCase& pool = cluster_.pools[p];

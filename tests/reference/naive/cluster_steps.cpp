@@ -55,7 +55,8 @@ Ps NaiveCluster::duration(const std::vector<StepLog>& steps) {
     Ps own = 0;
     if (!step.rows.empty()) {
       own = cluster_.replicas[i].tariff(step.rows, rows) + of_experts(step) + stall;
-      if (!adapters_.empty()) own += adapters_[i].of_adapters(step.rows);
+      if (!adapters_.empty())
+        own += adapters_[i].of_adapters(step.rows, engines_[i]->adapters_in_use());
       own = slowness(i) * std::max<Ps>(1, own);
     }
     if (!stages_of(i).several()) own += wait_for_writes(i, start);

@@ -272,6 +272,14 @@ ReplicaSignals NaiveReplica::signals() const {
   return out;
 }
 
+std::set<int> NaiveReplica::adapters_in_use() const {
+  std::set<int> out;
+  for (const NaiveRequest* each : running_)
+    if (each->phase != Phase::finishing) out.insert(each->given->plain.adapter);
+  out.erase(0);
+  return out;
+}
+
 bool NaiveReplica::has_prompt() const {
   return !waiting_.empty() || std::any_of(running_.begin(), running_.end(), [](const auto* r) {
     return r->phase == Phase::prefilling;
