@@ -1,6 +1,6 @@
 // All parts of a run at once on random clusters: a gate, clients that give up and send again,
 // engines that come, go and fail, stores, prefill and decode split, stages, experts that drift,
-// adapters, speculation, priorities. The engine against a naive cluster, to the last picosecond.
+// adapters, speculation. The engine against a naive cluster, to the last picosecond.
 
 #include <algorithm>
 #include <cstdio>
@@ -68,8 +68,8 @@ void draw_adapters_of(ClusterCase& cluster) {
 
 /// All but what needs to know how long requests take.
 ClusterCase draw_together(std::uint64_t seed, Dice& dice) {
-  const bool priorities = dice.chance(50);
-  ClusterCase cluster = draw_cluster(seed, priorities);
+  dice.bits();  // left for priorities, which these clusters do not draw yet
+  ClusterCase cluster = draw_cluster(seed);
   if (dice.chance(50)) cluster = speculative(std::move(cluster));
   if (cluster.split() && dice.chance(50)) cluster = pushed(std::move(cluster));
   if (dice.chance(50)) draw_stages_of(cluster, dice);
@@ -121,7 +121,6 @@ void count_parts(const ClusterCase& cluster, const History& expected,
   seen["drafts"] += any([](const Served& each) { return each.accepted > 0; });
   seen["stages"] += some([](const auto& each) { return each.config.stages.several(); });
   seen["groups"] += cluster.grouped();
-  seen["priorities"] += cluster.question.config.by_priority;
 }
 
 }  // namespace
@@ -155,7 +154,7 @@ TEST_CASE("the engine and a naive cluster agree on all parts at once") {
     CAPTURE(what);
     CHECK(seen[what] >= 60);
   }
-  for (const char* what : {"stores", "retries", "priorities", "faults of split prompts"}) {
+  for (const char* what : {"stores", "retries", "faults of split prompts"}) {
     CAPTURE(what);
     CHECK(seen[what] >= 15);
   }

@@ -117,9 +117,9 @@ void draw_groups(std::uint64_t seed, ClusterCase& out) {
 
 }  // namespace
 
-ClusterCase draw_cluster(std::uint64_t seed, bool priorities) {
+ClusterCase draw_cluster(std::uint64_t seed) {
   ClusterCase out;
-  out.question = draw_case(seed, Range{50, true, true, priorities, false});
+  out.question = draw_case(seed, Range{50, true, true, false, false});
   out.question.config.chunked_prefill = true;
   Dice dice(seed * 7919 + 1);
   const bool split = dice.chance(40);

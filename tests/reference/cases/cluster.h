@@ -68,7 +68,7 @@ inline bool is_split(int id) {
   return id % 3 > 0;
 }
 
-ClusterCase draw_cluster(std::uint64_t seed, bool priorities = false);
+ClusterCase draw_cluster(std::uint64_t seed);
 std::string text(const ClusterCase& cluster);
 
 /// Fresh instances, the same for both simulators.
