@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "tests/catch.h"
+#include "tests/reference/cases/draw_parts.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
 #include "tests/reference/chaos.h"
@@ -15,36 +16,6 @@
 namespace rooflua::reference {
 
 namespace {
-
-AdapterCase draw_adapters(const ServingCase& question) {
-  Dice dice(question.seed * 7046029254386353087ull + 11);
-  AdapterCase out;
-  out.count = dice.between(1, 8);
-  out.slots = dice.between(1, dice.chance(50) ? 2 : 5);
-  out.cpu_slots = dice.between(out.slots, out.slots + 3);
-  if (dice.chance(70)) {
-    out.each = dice.between(0, 200);
-    out.token = dice.between(0, 20);
-  }
-  for (int i = 0; i < out.count; ++i) {
-    out.slot.push_back(dice.chance(30) ? 0 : dice.between(0, 5000));
-    out.fetch.push_back(dice.chance(50) ? 0 : dice.between(0, 20000));
-  }
-  return out;
-}
-
-/// The same question, whose requests have adapters. Every seed has a share of its own without one.
-/// Prompts are cut: where they are not, the policies end their plan at a prompt that exceeds the
-/// budget before they look at its adapter.
-ServingCase with_adapters(ServingCase question, const AdapterCase& adapters) {
-  Dice dice(question.seed * 2685821657736338717ull + 13);
-  const int share = dice.chance(40) ? 100 : dice.between(10, 100);
-  for (Prompt& prompt : question.prompts)
-    prompt.plain.adapter = dice.chance(share) ? dice.between(1, adapters.count) : 0;
-  question.config.max_loras = adapters.slots;
-  question.config.chunked_prefill = true;
-  return question;
-}
 
 /// Copies take no time and nothing costs anything.
 AdapterCase free_of_cost(AdapterCase adapters) {

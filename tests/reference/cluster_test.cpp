@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "tests/catch.h"
+#include "tests/reference/cases/draw_parts.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
 
@@ -100,24 +101,6 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   CHECK(changed_rank >= 40);
   for (const int each : routers) CHECK(each >= 25);
 }
-
-namespace {
-
-/// Prefill and decode split, KV pushed by chunks, some prompts computed by their decode replica.
-/// Budgets of prefill replicas cut most prompts.
-ClusterCase pushed(ClusterCase cluster) {
-  const std::uint64_t seed = cluster.question.seed;
-  cluster.pushes_chunks = seed % 4 > 0;
-  cluster.decode_first = seed % 3 == 0;
-  for (ClusterReplica& each : cluster.replicas) {
-    if (each.role != Role::prefill) continue;
-    each.config.max_num_batched_tokens =
-        std::min(each.config.max_num_batched_tokens, 64 + static_cast<int>(seed % 64));
-  }
-  return cluster;
-}
-
-}  // namespace
 
 TEST_CASE("the engine and a naive cluster agree on KV that is pushed and on prompts not split") {
   Coverage coverage;

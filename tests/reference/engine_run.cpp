@@ -1,10 +1,10 @@
 #include "tests/reference/engine_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
-#include "tests/reference/engines/adapter_worker.h"
 #include "tests/serve/kv/walked_bounds.h"
 
 namespace rooflua::reference {
@@ -24,7 +24,9 @@ double TariffSteps::time_s(const Batch& batch) const {
         tariff_.group_max_token * batch.group_max_tokens +
         tariff_.group_prefill * batch.group_prefills;
   ps += adapter_ * batch.adapters + adapter_token_ * batch.adapter_tokens +
-        std::llround(batch.adapter_load_s * 1e12);
+        std::llround(batch.adapter_load_s * 1e12) + std::llround(batch.expert_stall_s * 1e12);
+  if (batch.expert_load > 0)
+    ps += expert_token_ * batch.tokens * std::llround(8 * (batch.expert_load - 1));
   return seconds(ps);
 }
 
@@ -64,7 +66,8 @@ void Scribe::on_step(const StepDone& step) {
 
 void Scribe::on_transfer(const TransferSeen& transfer) {
   if (transfer.store >= 0) return;
-  history.requests[static_cast<std::size_t>(transfer.id)].pulled = transfer.start;
+  Ps& pulled = history.requests[static_cast<std::size_t>(transfer.id)].pulled;
+  pulled = std::max(pulled, transfer.start);  // over links they are told when they end
 }
 
 void Scribe::on_done(const RequestDone& done) {

@@ -4,6 +4,7 @@
 #include "serve/loop/simulation.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/speculation.h"
+#include "tests/reference/engines/adapter_worker.h"
 
 namespace rooflua::reference {
 
@@ -12,6 +13,7 @@ class TariffSteps : public StepModel {
  public:
   explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
   void price_adapters(Ps each, Ps token) { adapter_ = each, adapter_token_ = token; }
+  void price_experts(Ps token) { expert_token_ = token; }
   void price(const Batch& batch, StepPrice& price) override;
   /// Sums only: contexts of a run cannot be walked.
   std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
@@ -21,7 +23,7 @@ class TariffSteps : public StepModel {
   double time_s(const Batch& batch) const;
 
   Tariff tariff_;
-  Ps adapter_ = 0, adapter_token_ = 0;
+  Ps adapter_ = 0, adapter_token_ = 0, expert_token_ = 0;
   int runs_ = 0;
 };
 
@@ -45,8 +47,6 @@ RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments);
 std::vector<RequestSpec> specs_of(const ServingCase& question,
                                   std::vector<std::vector<Segment>>& segments);
 ReplicaConfig replica_config(const VllmConfig& config, const Tariff& tariff, bool real_blocks);
-
-struct AdapterCase;  // adapter_worker.h
 
 /// A simulation of a question, with its policies; one replica.
 class EngineRun {

@@ -103,10 +103,14 @@ struct History {
   int dealt_over_plans = 0;  // plans after which requests were left to enter, with stages
   int cached_pulls = 0;      // prompts of which a part was cached where they are decoded
   int held_back = 0;         // prompts whose KV found no room at its decode replica at first
+  int periods = 0;           // of experts that drift, that began
+  int scaled = 0;            // times that a pool wanted another number of engines
   int changed_rank = 0;      // requests that left the queue of their engine for another rank
+  bool stands_still = false;  // of the naive cluster: autoscalers are asked, and nothing happens
   bool finished = true;      // false: requests were left and nothing could run
   std::vector<StoreCounts> stores;
   std::map<std::string, int> aborted;  // how many requests, by where they were
+  std::vector<int> ends;               // of the naive cluster: aborted ones, in that order
 };
 
 std::string text(const Served& served);

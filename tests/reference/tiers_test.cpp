@@ -5,29 +5,13 @@
 
 #include "tests/catch.h"
 #include "tests/reference/cases/cluster.h"
+#include "tests/reference/cases/draw_parts.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
 
 namespace rooflua::reference {
 
 namespace {
-
-StoreCase draw_store(Dice& dice, int block_size) {
-  StoreCase store;
-  store.chunk_tokens = block_size * dice.between(1, 3);
-  store.chunks = dice.between(1, dice.chance(50) ? 40 : 400);
-  store.alpha = dice.chance(30) ? 0 : dice.between(1, 2000);
-  const Eviction orders[] = {Eviction::lru, Eviction::lru, Eviction::fifo, Eviction::lfu};
-  store.eviction = orders[dice.between(0, 3)];
-  return store;
-}
-
-/// Whether decodes of all replicas are content as their blocks are filled, one token a step.
-bool stores_answers(const ClusterCase& cluster) {
-  return std::all_of(cluster.replicas.begin(), cluster.replicas.end(), [](const auto& each) {
-    return each.config.content_from == 0 && !each.config.speculates();
-  });
-}
 
 /// Replicas with stores; of several the last store belongs to all of them.
 ClusterCase draw_tiers(std::uint64_t seed, int stores, std::size_t replicas) {

@@ -64,6 +64,7 @@ struct Core {
   std::vector<PricedRun> runs;        // by replica
   RouterSignals signals;
   std::array<std::vector<std::int32_t>, 2> candidates;  // replicas for each Stage, by index
+  std::int64_t candidate_changes = 0;
   std::array<std::int32_t, 2> built{};                  // replicas that may be a Stage's
   Picoseconds frontend_token = 0;                       // until the client sees a token
   std::vector<std::int32_t> touched;                    // groups that saw an event at this instant

@@ -12,7 +12,8 @@
 //      Then requests end that are due to, by id: they are aborted (request.cpp).
 //      Moment::late: deadlines pass of requests that a part holds, or that wait at a replica, by
 //      id; requests that waited for a replica go, if one is ready now, in the order they came
-//   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
+//   3. requests that leave the frontend now, in order of sending, and those that an engine which
+//      drains has sent back at this instant, by replica; then requests that are sent now:
 //      those of the workload's stream, then follow-ups and requests that are sent again, in the
 //      order they were given. Parts may take each on its way to the router (OnRequest::takes).
 //      Moment::sent: requests go that a part lets go; autoscalers that are due are asked

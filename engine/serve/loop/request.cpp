@@ -301,6 +301,7 @@ void Simulation::refuse_kv(std::int32_t slot) {
   core_.at(to).refuse_kv(slot);
   core_.tell_blocks(to);
   free_slot(slot);
+  core_.plan_again(to);
 }
 
 /// No replica knows the request any more.

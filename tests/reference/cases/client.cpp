@@ -36,7 +36,7 @@ Patience CaseClient::patience(const rooflua::Request&, RandomStream& draws) {
 
 std::optional<Again> CaseClient::again(const rooflua::Request&, const Ending& ending,
                                        RandomStream& draws) {
-  if (ending.outcome != Outcome::timed_out || ending.attempt >= client_.retries) return {};
+  if (!ends_early(ending.outcome) || ending.attempt >= client_.retries) return {};
   return Again{seconds(client_.delay_of(draws)), client_.keeps};
 }
 

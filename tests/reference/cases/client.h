@@ -13,8 +13,7 @@ namespace rooflua::reference {
 /// Which attempt the prompt at a place is.
 struct CaseAttempt {
   int client = 0, attempt = 0;
-  Ps ended = 0;     // of a retry: when the one before ended
-  int before = -1;  // the place of that one
+  int end = -1;  // of a retry: which of History::ends was that of the attempt before
 };
 
 struct ClientCase {

@@ -8,10 +8,13 @@
 
 #include "serve/loop/simulation.h"
 #include "tests/reference/cases/client.h"
+#include "tests/reference/cases/experts.h"
 #include "tests/reference/cases/fault.h"
 #include "tests/reference/cases/gate.h"
+#include "tests/reference/cases/pools.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/tier.h"
+#include "tests/reference/engines/adapter_worker.h"
 
 namespace rooflua::reference {
 
@@ -40,10 +43,17 @@ struct ClusterCase {
   bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
   ClientCase client;
-  FaultCase faults;  // not with prefill and decode split, stores or a gate
-  TierCase tiers;
+  FaultCase faults;
+  std::vector<PoolCase> pools;  // of engines that come and go
+  TierCase tiers;               // not of decode replicas
   GateCase gate;
+  ExpertCase experts;
+  AdapterCase adapters;  // each replica has such slots; count 0: there are none
   bool split() const { return replicas.front().role != Role::both; }
+  /// The first attempt of a request: its number before any was sent again.
+  int origin_of(int id) const {
+    return client.on ? client.attempts[static_cast<std::size_t>(id)].client : id;
+  }
   /// Whether two replicas step together.
   bool grouped() const {
     for (const ClusterReplica& a : replicas)

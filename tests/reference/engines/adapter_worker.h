@@ -26,8 +26,12 @@ class AdapterWorker {
     for (const Prompt& prompt : question.prompts) of_request_.push_back(prompt.plain.adapter);
   }
 
-  Ps operator()(const Rows& rows) {
-    Ps price = tariff_(rows);
+  Ps operator()(const Rows& rows) { return tariff_(rows) + of_adapters(rows); }
+
+  /// What the step takes for its adapters. @param kept  those that no load pushes out
+  Ps of_adapters(const Rows& rows, const std::set<int>& kept = {}) {
+    kept_ = kept;
+    Ps price = 0;
     std::set<int> needed;
     ++step_;
     for (const Row& row : rows) {
@@ -61,8 +65,10 @@ class AdapterWorker {
 
   /// What was used in the earliest step; of several the one with the lowest number.
   int evict(std::set<int>& from) {
-    const int gone = *std::min_element(from.begin(), from.end(),
-                                       [this](int a, int b) { return used_[a] < used_[b]; });
+    const int gone = *std::min_element(from.begin(), from.end(), [this](int a, int b) {
+      const bool keeps = kept_.contains(a);
+      return keeps != kept_.contains(b) ? !keeps : used_[a] < used_[b];
+    });
     from.erase(gone);
     return gone;
   }
@@ -70,7 +76,7 @@ class AdapterWorker {
   AdapterCase adapters_;
   Tariff tariff_;
   std::vector<int> of_request_;
-  std::set<int> slotted_, on_host_;
+  std::set<int> slotted_, on_host_, kept_;
   std::map<int, int> used_;
   int step_ = 0;
 };

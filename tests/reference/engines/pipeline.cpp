@@ -193,7 +193,7 @@ std::string text(const Served& served) {
       << served.preemptions << " cached " << served.cached << " replica " << served.replica
       << " prefill replica " << served.prefill_replica << " pulled " << served.pulled
       << " accepted " << served.accepted << " of " << served.drafted << " aborted "
-      << served.aborted;
+      << served.aborted << " held " << served.held;
   return out.str();
 }
 

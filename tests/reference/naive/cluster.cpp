@@ -45,10 +45,10 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   }
   find_patience();
   slow_.resize(count_);
-  if (!cluster_.faults.list.empty()) {
-    health_.resize(groups_.size());
-    lost_.assign(prompts().size(), unset);
-  }
+  experts_.resize(groups_.size());
+  for (std::size_t i = 0; cluster_.adapters.count > 0 && i < count_; ++i)
+    adapters_.emplace_back(cluster_.adapters, questions_[i]);
+  bind_fleet();
   reports_.resize(count_);
   remember(unset);
 }
@@ -56,7 +56,11 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
 History NaiveCluster::run() {
   for (std::optional<Ps> next = next_instant(); next; next = next_instant()) {
     touched_.assign(count_, false);
-    const std::size_t before = history_.steps.size() + credits_.size();
+    fleet_moved_ = false;
+    const auto events = [&] {
+      return history_.steps.size() + credits_.size() + history_.ends.size();
+    };
+    const std::size_t before = events();
     const auto known = [&] {
       return std::count(sent_.begin(), sent_.end(), true) +
              std::count(over_.begin(), over_.end(), true);
@@ -70,20 +74,22 @@ History NaiveCluster::run() {
       for (std::size_t i = 0; i < count_; ++i) land(i);
       deliver_parcels();
       pass_flows();
+      pass_lives();
       pass_faults();
       lose_patience();
-      lose_connections();
       expire_late();
       open_door();
       leave_frontend();
       ask_gate();
+      ask_autoscalers();
     }
     for (const std::vector<std::size_t>& group : groups_) plan(group);
+    settle_drains();
     remember(now_);
-    const bool moved = before != history_.steps.size() + credits_.size() ||
-                       known_before != known() ||
+    const bool moved = before != events() || known_before != known() || fleet_moved_ ||
                        std::count(touched_.begin(), touched_.end(), true) > 0;
     if (moved) last_event_ = now_;
+    if (history_.stands_still) break;
     if (history_.steps.size() > 200000) throw std::runtime_error("no end in sight");
   }
   report();
@@ -110,7 +116,7 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   }
   for (const Parcel& parcel : parcels_) consider(parcel.arrives);
   consider_gate(consider);
-  consider_faults(consider);
+  consider_fleet(consider);
   if (tiers_ && tiers_->next()) consider(*tiers_->next());
   for (const Due& each : patience_) {
     if (each.first > now_) consider(each.first);
@@ -193,6 +199,8 @@ void NaiveCluster::deliver_parcels() {
 
 /// Those with a frontend come before those that are sent now: none is both.
 void NaiveCluster::leave_frontend() {
+  for (const int id : std::exchange(again_, {}))
+    if (!over_[static_cast<std::size_t>(id)]) route(id);
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     if (sent_[id] || at_router(id) != now_) continue;
     sent_[id] = true;
@@ -203,7 +211,7 @@ void NaiveCluster::leave_frontend() {
 /// It is sent to that replica: with stages it enters with one of the next plans, else at once.
 void NaiveCluster::queue(int id, int to) {
   ++outstanding_[static_cast<std::size_t>(to)];
-  if (has_failed(static_cast<std::size_t>(to))) {
+  if (!may_run(static_cast<std::size_t>(to))) {
     at_[static_cast<std::size_t>(id)] = to;
     lost_[static_cast<std::size_t>(id)] = now_ + std::max<Ps>(1, cluster_.faults.connect);
     return;
@@ -230,6 +238,8 @@ void NaiveCluster::starved(int id) {
   Served& s = served(id);
   history_.finished = false;
   if (gate_ && gate_->find(id) != nullptr) s.held = now_ - gate_->find(id)->since;
+  for (const auto& [waiting, since] : door_)
+    if (waiting == id) s.held += now_ - since;
   if (at_[static_cast<std::size_t>(id)] < 0) s.replica = -1;
   for (std::size_t i = 0; i < count_; ++i) {
     const NaiveRequest& r = engines_[i]->request(id);

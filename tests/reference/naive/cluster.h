@@ -1,7 +1,8 @@
 #pragma once
 // The state of the naive cluster. Its functions: cluster.cpp has an instant and a request's
 // way through it, cluster_aborts.cpp those that are aborted, cluster_clients.cpp those
-// whose client waits no longer, cluster_faults.cpp replicas that fail,
+// whose client waits no longer, cluster_faults.cpp replicas that fail, cluster_fleet.cpp engines
+// that come and go,
 // cluster_ranks.cpp ranks with one queue, cluster_routing.cpp what routers see,
 // cluster_steps.cpp the steps.
 
@@ -24,6 +25,7 @@ namespace rooflua::reference {
 struct Parcel {  // KV on its way from a prefill replica to a decode replica
   Ps arrives = 0;
   int id = 0, from = 0, to = 0;
+  Ps starts = 0;
 };
 
 /// Of a prompt that one replica computes and another one decodes.
@@ -33,6 +35,7 @@ struct Split {
   int cached = 0;           // tokens that were found there
   bool reserved = false;    // blocks are taken there, and the prompt is not computed
   bool computed = false;
+  bool kept = false;  // where it was computed
 };
 
 class NaiveCluster : public RouteSource {
@@ -65,6 +68,7 @@ class NaiveCluster : public RouteSource {
   bool reserve(int id);
   void push(const Rows& rows, std::size_t i);
   void hand_over(int id, std::size_t from);
+  void lose_computed(int id, std::size_t from);
   void pull(int id, std::size_t to);
   void send(int id, int tokens, int from);
   void end_parcel(const Parcel& parcel);
@@ -73,6 +77,8 @@ class NaiveCluster : public RouteSource {
   // --- stores outside the GPUs (cluster_tiers.cpp)
 
   void bind_tiers();
+  bool has_tiers(std::size_t i) const;
+  void lose_flows(std::size_t i);
   Ps wait_for_writes(std::size_t i, Ps start) const;
   void store_computed(const Rows& rows, std::size_t i);
   void store_filled(const Rows& rows, std::size_t i);
@@ -124,26 +130,55 @@ class NaiveCluster : public RouteSource {
 
   // --- faults
 
-  struct Health {  // of a group
-    bool failed = false, believed = false;
-    Ps repaired = unset, detected = unset;
-  };
   struct Slow {
     int factor = 1;
     Ps until = unset;
   };
-  std::size_t engine_of(std::size_t i) const;
-  bool is_candidate(std::size_t i) const;
-  bool has_failed(std::size_t i) const;
-  void consider_faults(const std::function<void(Ps)>& consider) const;
   void pass_faults();
   void fail(std::size_t i, Ps until);
   void lose(std::size_t i);
-  void lose_request(int id);
-  void lose_connections();
+  bool rests_on(int id, std::size_t i) const;
+  void free_parcels(std::size_t i);
   bool wait_at_door(int id);
+  bool is_open() const;
   void open_door();
   int slowness(std::size_t i) const;
+
+  // --- engines that come and go (cluster_fleet.cpp)
+
+  struct Life {  // of a group
+    Lifecycle state = Lifecycle::ready;
+    int pool = -1, part = 2;  // of its start: machine, engine, over
+    bool believed = false;    // it failed, and routers do not know
+    Ps since = 0;
+    Ps part_over = unset, grace_over = unset, repaired = unset, detected = unset;
+  };
+  void bind_fleet();
+  std::size_t engine_of(std::size_t i) const;
+  bool is_candidate(std::size_t i) const;
+  bool may_run(std::size_t i) const;
+  bool has_candidates(bool decode_stage) const;
+  bool may_have_candidates() const;
+  void consider_fleet(const std::function<void(Ps)>& consider) const;
+  void pass_lives();
+  void set_state(std::size_t engine, Lifecycle state);
+  void start(std::size_t engine);
+  void begin_part(std::size_t engine);
+  int held() const;
+  PoolLook look_at_pool(std::size_t pool) const;
+  std::vector<std::size_t> engines_of_pool(std::size_t pool) const;
+  void ask_autoscalers();
+  Ps longest_interval() const;
+  void adjust(std::size_t pool);
+  bool goes_before(std::size_t a, std::size_t b) const;
+  int engine_to_drain(std::size_t pool) const;
+  int outstanding_at(std::size_t engine) const;
+  void drain(std::size_t engine);
+  void requeue(std::size_t i);
+  void abort_all(std::size_t i);
+  bool is_drained(std::size_t engine) const;
+  void settle_drains();
+  void forget_content(std::size_t i);
 
   // --- ranks with one queue
 
@@ -197,7 +232,9 @@ class NaiveCluster : public RouteSource {
 
   StepLog next_plan(std::size_t i);
   StepLog plan_with_those_inside(std::size_t i);
-  Ps duration(const std::vector<StepLog>& steps) const;
+  Ps duration(const std::vector<StepLog>& steps);
+  Ps note_experts(const std::vector<StepLog>& steps);
+  Ps of_experts(const StepLog& step) const;
   void look_at_ranks(const std::vector<std::size_t>& group);
   void note_step(const std::vector<StepLog>& steps);
   void plan(const std::vector<std::size_t>& group);
@@ -236,11 +273,23 @@ class NaiveCluster : public RouteSource {
   std::size_t aborts_ = 0;                         // that were looked at
   std::map<std::size_t, std::vector<int>> leave_;  // by replica: aborted, and seated until its step
                                                    // ends
-  std::vector<Health> health_;                     // by group; none without faults
+  std::vector<Life> lives_;                        // by group; none where all run for ever
+  std::vector<int> wanted_;                        // engines, by pool
+  std::vector<Ps> ask_at_;                         // by pool
+  std::vector<std::size_t> drains_;                // engines that drain, in the order they began
+  bool fleet_moved_ = false;                       // at this instant
   std::vector<Slow> slow_;                         // by replica
   std::vector<Ps> lost_;                  // by id: when its connection is lost; unset: never
   std::vector<std::pair<int, Ps>> door_;  // ids that wait for a replica, and since when
   std::size_t faults_ = 0;                // that came
+  std::vector<int> again_;                // ids that are at the router once more, in that order
+  struct ExpertSteps {
+    ExpertCase::Period period;
+    int left = 0;
+    std::int64_t steps = 0, tokens = 0;  // since the period was asked for
+  };
+  std::vector<ExpertSteps> experts_;     // by group
+  std::vector<AdapterWorker> adapters_;  // by replica; none without adapters
   std::vector<Snapshot> past_;
   std::optional<NaiveGate> gate_;
   std::optional<CaseGate> gate_policy_;

@@ -55,6 +55,7 @@ void NaiveCluster::abort(int id) {
 /// What its client has seen.
 void NaiveCluster::note_abort(int id) {
   Served& s = served(id);
+  history_.ends.push_back(id);
   s.aborted = now_;
   s.last = unset;
   if (s.first > now_) s.first = unset;
@@ -79,10 +80,11 @@ std::string NaiveCluster::take_back(int id) {
   const Split& split = split_[static_cast<std::size_t>(id)];
   if (split.flows > 0 && split.computed) return "KV on its way";
   NaiveReplica& engine = *engines_[i];
+  if (engine.request(id).loads) return "its load on its way";
   const Phase phase = engine.request(id).phase;
   const bool landed_kv = engine.request(id).landed_kv, rows = has_row_in_flight(id, i);
   const bool coming = coming_[i].remove(id) || leave_queue(id);
-  const bool kept = coming ? served(id).prefill_replica >= 0 : engine.request(id).away;
+  const bool kept = split.kept;
   const bool waits = phase == Phase::waiting;
   const bool is_seated = !coming && !waits && phase != Phase::pending;
   if (is_seated && rows && running_[i]) {
@@ -99,6 +101,7 @@ std::string NaiveCluster::take_back(int id) {
   if (kept) {
     const auto prefill = static_cast<std::size_t>(served(id).prefill_replica);
     engines_[prefill]->release_kept(id);
+    split_[static_cast<std::size_t>(id)].kept = false;
     leave(id, prefill);
     touched_[prefill] = true;
     return "waits for room";

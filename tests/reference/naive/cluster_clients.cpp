@@ -17,12 +17,16 @@ void NaiveCluster::find_patience() {
   }
 }
 
+/// Nor do those wait that sent to a replica of which nobody knew that it was lost.
 void NaiveCluster::lose_patience() {
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     const Served& served = history_.requests[id];
     const bool saw_token = served.first != unset && served.first <= now_;
     const bool late = patience_[id].first == now_ && !saw_token;
     if (late || patience_[id].total == now_) abort(static_cast<int>(id));
+    if (lost_.empty() || over_[id] || lost_[id] != now_) continue;
+    ++history_.aborted["sent to a lost replica"];
+    abort(static_cast<int>(id));
   }
 }
 

@@ -1,7 +1,7 @@
-// Replicas of the naive cluster that fail, are repaired and are slow. At one instant after steps
-// that end: repairs and detections by engine, then faults in the order of their list. A replica
-// that fails loses its requests, its steps and its caches, and so do all of its group. Requests
-// without a replica wait; they are refused where none will come.
+// Replicas of the naive cluster that fail and are slow. At one instant after engines that come and
+// go: faults in the order of their list. A replica that fails loses its requests, its steps and its
+// caches, and so do all of its group; prompts that it computed, and those whose KV it gets, end
+// too. Requests without a replica wait; they are refused where none will come.
 
 #include <algorithm>
 #include <utility>
@@ -10,48 +10,8 @@
 
 namespace rooflua::reference {
 
-std::size_t NaiveCluster::engine_of(std::size_t i) const {
-  for (std::size_t g = 0; g < groups_.size(); ++g)
-    if (std::count(groups_[g].begin(), groups_[g].end(), i) > 0) return g;
-  return 0;
-}
-
-bool NaiveCluster::is_candidate(std::size_t i) const {
-  const Health& health = health_[engine_of(i)];
-  return !health.failed || health.believed;
-}
-
-bool NaiveCluster::has_failed(std::size_t i) const {
-  return !health_.empty() && health_[engine_of(i)].failed;
-}
-
-void NaiveCluster::consider_faults(const std::function<void(Ps)>& consider) const {
-  for (std::size_t f = faults_; f < cluster_.faults.list.size(); ++f)
-    consider(cluster_.faults.list[f].time);
-  for (const Health& each : health_) {
-    if (each.failed) consider(each.repaired);
-    if (each.believed) consider(each.detected);
-  }
-  for (std::size_t id = 0; id < lost_.size(); ++id)
-    if (!over_[id]) consider(lost_[id]);
-}
-
 void NaiveCluster::pass_faults() {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Health& each : health_) {
-      if (each.failed && each.repaired == now_) {
-        each = {};
-        changed = true;
-      }
-      if (each.believed && each.detected == now_) {
-        each.believed = false;
-        changed = true;
-      }
-    }
-    if (faults_ == cluster_.faults.list.size() || cluster_.faults.list[faults_].time != now_)
-      continue;
+  while (faults_ < cluster_.faults.list.size() && cluster_.faults.list[faults_].time == now_) {
     const CaseFault& fault = cluster_.faults.list[faults_++];
     const auto i = static_cast<std::size_t>(fault.replica);
     const Ps until = fault.lasts == unset ? unset : now_ + std::max<Ps>(1, fault.lasts);
@@ -59,60 +19,106 @@ void NaiveCluster::pass_faults() {
       slow_[i] = {fault.factor, until};
     else
       fail(i, until);
-    changed = true;
   }
 }
 
 void NaiveCluster::fail(std::size_t i, Ps until) {
-  Health& health = health_[engine_of(i)];
-  if (health.failed) return;
-  health = {true, cluster_.faults.detect > 0, until, now_ + cluster_.faults.detect};
+  const std::size_t engine = engine_of(i);
+  const Lifecycle before = lives_[engine].state;
+  if (before == Lifecycle::failed || before == Lifecycle::absent) return;
+  set_state(engine, Lifecycle::failed);
+  Life& life = lives_[engine];
+  life.repaired = until;
+  life.believed = before == Lifecycle::ready && cluster_.faults.detect > 0;
+  if (life.believed) life.detected = now_ + cluster_.faults.detect;
   ++history_.aborted[until == unset ? "a replica for ever" : "a replica"];
-  for (const std::size_t member : groups_[engine_of(i)]) lose(member);
+  for (const std::size_t member : groups_[engine]) lose(member);
+}
+
+/// Whether it cannot go on without this replica.
+bool NaiveCluster::rests_on(int id, std::size_t i) const {
+  const auto place = static_cast<std::size_t>(id);
+  const Split& split = split_[place];
+  const int prefill = history_.requests[place].prefill_replica;
+  return at_[place] == static_cast<int>(i) || (split.kept && prefill == static_cast<int>(i)) ||
+         (split.reserved && split.to == static_cast<int>(i));
 }
 
 void NaiveCluster::lose(std::size_t i) {
-  for (std::size_t id = 0; id < prompts().size(); ++id)
-    if (!over_[id] && at_[id] == static_cast<int>(i)) lose_request(static_cast<int>(id));
-  for (const int id : std::exchange(leave_[i], {})) engines_[i]->leave(id);
+  for (std::size_t id = 0; id < prompts().size(); ++id) {
+    const int number = static_cast<int>(id);
+    if (over_[id]) continue;
+    if (rests_on(number, i)) {
+      const bool unreached = lost_[id] != unset;
+      ++history_.aborted[unreached                        ? "sent to a lost replica"
+                         : at_[id] == static_cast<int>(i) ? "lost"
+                                                          : "lost elsewhere"];
+      abort(number);
+    } else if (split_[id].to == static_cast<int>(i)) {
+      break_promise(number);
+      split_[id].to = -1;
+    }
+  }
+  lose_flows(i);
+  free_parcels(i);
   planned_[i].clear();
   left_[i].clear();
   running_[i] = false;
   wake_[i] = unset;
-  engines_[i]->forget();
+  forget_content(i);
 }
 
-void NaiveCluster::lose_request(int id) {
-  const auto place = static_cast<std::size_t>(id);
-  const auto i = static_cast<std::size_t>(at_[place]);
-  over_[place] = true;
-  note_abort(id);
-  leave(id, i);
-  const bool unreached = !lost_.empty() && lost_[place] != unset;
-  const bool coming = !unreached && (coming_[i].remove(id) || leave_queue(id));
-  ++history_.aborted[unreached ? "sent to a lost replica" : coming ? "lost, coming" : "lost"];
-  if (!unreached && !coming) engines_[i]->leave(id);
+/// Requests that ended hold blocks no longer for KV that comes from here, or goes here.
+void NaiveCluster::free_parcels(std::size_t i) {
+  const auto touches = [&](const Parcel& parcel) {
+    return parcel.from == static_cast<int>(i) || parcel.to == static_cast<int>(i);
+  };
+  std::vector<Parcel> stopped;
+  for (const Parcel& parcel : parcels_) {
+    if (!touches(parcel)) continue;
+    Split& split = split_[static_cast<std::size_t>(parcel.id)];
+    engines_[static_cast<std::size_t>(parcel.from)]->count_flows(parcel.id, -1);
+    if (--split.flows == 0) stopped.push_back(parcel);
+  }
+  std::erase_if(parcels_, touches);
+  leave_seats(i);
+  std::sort(stopped.begin(), stopped.end(),
+            [](const Parcel& a, const Parcel& b) { return a.id < b.id; });
+  for (const Parcel& parcel : stopped) {
+    Split& split = split_[static_cast<std::size_t>(parcel.id)];
+    const auto from = static_cast<std::size_t>(parcel.from);
+    const auto to = static_cast<std::size_t>(parcel.to);
+    const std::vector<int>& seated = leave_[from];
+    if (split.kept) {
+      split.kept = false;
+      engines_[from]->release_kept(parcel.id);
+      leave(parcel.id, from);
+      engines_[to]->refuse(parcel.id);
+      touched_[from] = touched_[to] = true;
+    } else if (split.reserved) {
+      if (std::count(seated.begin(), seated.end(), parcel.id) == 0 && from != i)
+        engines_[from]->release_kept(parcel.id);
+      cancel(parcel.id);
+      touched_[from] = true;
+    }
+  }
 }
 
-/// What was sent to a replica that nobody knew to be lost.
-void NaiveCluster::lose_connections() {
-  for (std::size_t id = 0; id < lost_.size(); ++id)
-    if (!over_[id] && lost_[id] == now_) lose_request(static_cast<int>(id));
+/// Whether there are replicas that a request needs now.
+bool NaiveCluster::is_open() const {
+  const bool decodes_first = cluster_.split() && cluster_.decode_first;
+  return (decodes_first || has_candidates(false)) && (!cluster_.split() || has_candidates(true));
 }
 
 /// Whether it waits for a replica, or never gets one.
 bool NaiveCluster::wait_at_door(int id) {
-  if (health_.empty()) return false;
-  for (std::size_t i = 0; i < count_; ++i)
-    if (is_candidate(i)) return false;
-  const bool will_come = std::any_of(health_.begin(), health_.end(), [](const Health& each) {
-    return !each.failed || each.repaired != unset;
-  });
-  if (will_come) {
+  if (lives_.empty() || is_open()) return false;
+  if (may_have_candidates()) {
     door_.push_back({id, now_});
     return true;
   }
   over_[static_cast<std::size_t>(id)] = true;
+  if (gate_) gate_->end(id, 0);
   ++history_.aborted["refused"];
   served(id).replica = -1;
   return true;

@@ -25,7 +25,7 @@ void NaiveCluster::bind_gate() {
 Ps NaiveCluster::gate_deadline(int id) const {
   const PlainRequest& plain = prompts()[static_cast<std::size_t>(id)].plain;
   const GateRules& rules = cluster_.gate.rules;
-  if (deadline_of(id) > 0) return plain.arrival + deadline_of(id);
+  if (deadline_of(cluster_.origin_of(id)) > 0) return plain.arrival + deadline_of(cluster_.origin_of(id));
   const double limit_s =
       !rules.class_deadline_s.empty() ? rules.class_deadline_s.front() : rules.deadline_s;
   return limit_s > 0 ? plain.arrival + picoseconds(limit_s, "deadline") : unset;
@@ -77,12 +77,13 @@ GateView NaiveCluster::look_at_gate(int id) {
   GateView view;
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    if (cluster_.replicas[i].role == Role::decode) continue;
+    if (cluster_.replicas[i].role == Role::decode || !is_candidate(i)) continue;
     gate_candidates_.push_back(static_cast<std::int32_t>(i));
     sum += std::max(gate_signals_[i].waiting / gate.rules.queue_threshold,
                     gate_signals_[i].kv_used_frac / gate.rules.kv_threshold);
   }
-  view.saturation = sum / static_cast<double>(gate_candidates_.size());
+  const auto candidates = static_cast<double>(gate_candidates_.size());
+  view.saturation = candidates == 0 ? 1 : sum / candidates;
   view.pool.now_s = seconds(now_);
   view.pool.signals = gate_signals_.data();
   view.pool.candidates = gate_candidates_.data();
@@ -97,9 +98,9 @@ GateView NaiveCluster::look_at_gate(int id) {
 int NaiveCluster::gate_key(int id) const {
   switch (cluster_.gate.rules.queue.flow) {
     case FlowKey::tenant:
-      return tenant_of(id);
+      return tenant_of(cluster_.origin_of(id));
     case FlowKey::program:
-      return program_of(id);
+      return program_of(cluster_.origin_of(id));
     case FlowKey::session:
       return -1;
     case FlowKey::klass:
@@ -133,7 +134,8 @@ void NaiveCluster::pass_gate(int id) {
                                                : cluster_.gate.rules.queue.estimate_tokens;
   gate_->pass(id, plain.priority, gate_key(id), plain.prompt, estimate);
   route(id);
-  credits_.push_back({now_, at_[static_cast<std::size_t>(id)], plain.prompt});
+  const int to = at_[static_cast<std::size_t>(id)];
+  if (to >= 0) credits_.push_back({now_, to, plain.prompt});
 }
 
 /// Requests of which the deadline is now, by id.

@@ -62,7 +62,7 @@ int NaiveCluster::choose(int id, bool decode_stage) {
   for (std::size_t i = 0; i < count_; ++i) {
     const bool decodes = cluster_.replicas[i].role == Role::decode;
     built += decodes == decode_stage;
-    if (!health_.empty() && !is_candidate(i)) continue;
+    if (!is_candidate(i)) continue;
     if (decodes == decode_stage) candidates.push_back(static_cast<std::int32_t>(i));
   }
   if (built == 1) return candidates.front();

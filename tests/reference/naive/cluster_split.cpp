@@ -13,7 +13,7 @@ void NaiveCluster::route(int id) {
   if (!cluster_.decode_first || !cluster_.split()) return queue(id, choose(id, false));
   const int to = choose(id, true);
   promise(id, to);
-  if (!is_split(id)) {
+  if (!has_candidates(false) || !is_split(id)) {
     knowledge_.expect(id, to, believed_uncached_);
     return join(id, to);
   }
@@ -45,6 +45,7 @@ void NaiveCluster::cancel(int id) {
 bool NaiveCluster::reserve(int id) {
   Split& split = split_[static_cast<std::size_t>(id)];
   if (split.reserved) return true;
+  if (split.to < 0 && !has_candidates(true)) return false;
   if (split.to < 0) promise(id, choose(id, true));
   split.reserved = engines_[static_cast<std::size_t>(split.to)]->reserve(id);
   return split.reserved;
@@ -60,13 +61,26 @@ void NaiveCluster::push(const Rows& rows, std::size_t i) {
 
 void NaiveCluster::hand_over(int id, std::size_t from) {
   Split& split = split_[static_cast<std::size_t>(id)];
+  if (split.to < 0 && !has_candidates(true)) return lose_computed(id, from);
   if (split.to < 0) promise(id, choose(id, true));
-  split.computed = true;
+  split.computed = split.kept = true;
   if (!split.reserved) return join(id, split.to);
   split.reserved = false;
   at_[static_cast<std::size_t>(id)] = split.to;
   engines_[static_cast<std::size_t>(split.to)]->adopt(id);
   send(id, prompts()[static_cast<std::size_t>(id)].plain.prompt, static_cast<int>(from));
+}
+
+/// No decode replica is there any more.
+void NaiveCluster::lose_computed(int id, std::size_t from) {
+  over_[static_cast<std::size_t>(id)] = true;
+  at_[static_cast<std::size_t>(id)] = -1;
+  ++history_.aborted["computed in vain"];
+  engines_[from]->release_kept(id);
+  touched_[from] = true;
+  leave(id, from);
+  if (gate_) gate_->end(id, 0);
+  note_abort(id);
 }
 
 /// It has blocks at its decode replica. What is cached there is not sent.
@@ -92,10 +106,11 @@ void NaiveCluster::send(int id, int tokens, int from) {
     if (is_last && split.flows == 0) end_parcel({now_, id, from, split.to});
     return;
   }
-  served(id).pulled = now_;
+  if (!tiers_) served(id).pulled = now_;
   ++split.flows;
   engines_[static_cast<std::size_t>(from)]->count_flows(id, 1);
-  parcels_.push_back({now_ + std::max<Ps>(1, cluster_.transfer_alpha + time), id, from, split.to});
+  parcels_.push_back(
+      {now_ + std::max<Ps>(1, cluster_.transfer_alpha + time), id, from, split.to, now_});
 }
 
 /// A part of the KV is there, or nothing is left to send.
@@ -103,11 +118,15 @@ void NaiveCluster::end_parcel(const Parcel& parcel) {
   Split& split = split_[static_cast<std::size_t>(parcel.id)];
   const auto from = static_cast<std::size_t>(parcel.from), to = static_cast<std::size_t>(parcel.to);
   if (split.flows > 0) {
+    // Where there are links, observers are told of a transfer when it ends.
+    Ps& pulled = served(parcel.id).pulled;
+    if (tiers_) pulled = std::max(pulled, parcel.starts);
     engines_[from]->count_flows(parcel.id, -1);
     if (--split.flows > 0) return;
   }
   touched_[from] = true;
   if (split.computed) {
+    split.kept = false;
     engines_[from]->release_kept(parcel.id);
     leave(parcel.id, from);
     is_aborted(parcel.id) ? engines_[to]->refuse(parcel.id) : engines_[to]->receive(parcel.id);

@@ -43,18 +43,52 @@ StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
 }
 
 /// As long as the slowest of those with tokens, and the synchronisation of several.
-Ps NaiveCluster::duration(const std::vector<StepLog>& steps) const {
+Ps NaiveCluster::duration(const std::vector<StepLog>& steps) {
   std::vector<Rows> rows;
   for (const StepLog& step : steps) rows.push_back(step.rows);
+  const auto first = static_cast<std::size_t>(steps.front().replica);
+  const Ps stall = note_experts(steps);
+  const Ps start = running_[first] ? planned_[first].front().end : now_;
   Ps longest = 0;
   for (const StepLog& step : steps) {
-    const ClusterReplica& replica = cluster_.replicas[static_cast<std::size_t>(step.replica)];
-    if (step.rows.empty()) continue;
-    longest = std::max(longest, slowness(static_cast<std::size_t>(step.replica)) *
-                                    std::max<Ps>(1, replica.tariff(step.rows, rows)));
+    const auto i = static_cast<std::size_t>(step.replica);
+    Ps own = 0;
+    if (!step.rows.empty()) {
+      own = cluster_.replicas[i].tariff(step.rows, rows) + of_experts(step) + stall;
+      if (!adapters_.empty())
+        own += adapters_[i].of_adapters(step.rows, engines_[i]->adapters_in_use());
+      own = slowness(i) * std::max<Ps>(1, own);
+    }
+    if (!stages_of(i).several()) own += wait_for_writes(i, start);
+    longest = std::max(longest, own);
   }
-  const auto first = static_cast<std::size_t>(steps.front().replica);
   return longest + (steps.size() > 1 ? cluster_.replicas[first].sync : 0);
+}
+
+/// One more step of a period of experts. @returns what its first one waits for
+Ps NaiveCluster::note_experts(const std::vector<StepLog>& steps) {
+  if (cluster_.experts.token == 0) return 0;
+  const std::size_t engine = engine_of(static_cast<std::size_t>(steps.front().replica));
+  ExpertSteps& own = experts_[engine];
+  const bool begins = own.left == 0;
+  if (begins) {
+    own.period = cluster_.experts.next(static_cast<int>(engine), now_, own.steps, own.tokens);
+    own.left = own.period.steps;
+    own.steps = own.tokens = 0;
+    ++history_.periods;
+  }
+  --own.left;
+  ++own.steps;
+  for (const StepLog& step : steps)
+    for (const Row& row : step.rows) own.tokens += row.tokens;
+  return begins ? own.period.stall : 0;
+}
+
+Ps NaiveCluster::of_experts(const StepLog& step) const {
+  const ExpertSteps& own = experts_[engine_of(static_cast<std::size_t>(step.replica))];
+  Ps tokens = 0;
+  for (const Row& row : step.rows) tokens += row.tokens;
+  return cluster_.experts.token * tokens * own.period.eighths;
 }
 
 /// What the schedulers of a group see of it: all counted anew.
@@ -86,7 +120,7 @@ void NaiveCluster::note_step(const std::vector<StepLog>& steps) {
 void NaiveCluster::plan(const std::vector<std::size_t>& group) {
   const std::size_t first = group.front();
   if (std::none_of(group.begin(), group.end(), [&](std::size_t i) { return touched_[i]; })) return;
-  if (has_failed(first)) return;
+  if (!may_run(first)) return;
   if (running_[first]) return;  // while a step runs, arrivals only queue
   if (!planned_[first].empty()) start_front(group);
   const Stages& stages = stages_of(first);
@@ -102,10 +136,7 @@ void NaiveCluster::plan(const std::vector<std::size_t>& group) {
     note_step(steps);
     for (StepLog& step : steps) {
       step.end = lasts;
-      if (stages.several())
-        send_through(step, stages, lasts, left_[first]);
-      else
-        step.end += wait_for_writes(first, running_[first] ? planned_[first].front().end : now_);
+      if (stages.several()) send_through(step, stages, lasts, left_[first]);
       history_.empty_steps += step.rows.empty();
       planned_[static_cast<std::size_t>(step.replica)].push_back(std::move(step));
     }

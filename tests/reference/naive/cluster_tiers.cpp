@@ -17,11 +17,28 @@ namespace rooflua::reference {
 void NaiveCluster::bind_tiers() {
   if (cluster_.tiers.stores.empty()) return;
   tiers_.emplace(cluster_.tiers, prompts(), engines_.size());
-  for (std::size_t i = 0; i < engines_.size(); ++i) engines_[i]->use_tiers(&*tiers_, i);
+  for (std::size_t i = 0; i < engines_.size(); ++i)
+    if (has_tiers(i)) engines_[i]->use_tiers(&*tiers_, i);
+}
+
+/// Prompts are computed there, of which stores have KV.
+bool NaiveCluster::has_tiers(std::size_t i) const {
+  return tiers_ && cluster_.replicas[i].role != Role::decode;
+}
+
+/// The replica has failed: what goes to it or comes from it stops.
+void NaiveCluster::lose_flows(std::size_t i) {
+  if (!tiers_) return;
+  for (const NaiveTiers::Flow& flow : tiers_->lose(i, now_)) {
+    if (!flow.load)
+      engines_[i]->unpin(flow.pinned);
+    else if (flow.last)
+      engines_[i]->refuse(flow.id);
+  }
 }
 
 void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
-  if (!tiers_) return;
+  if (!has_tiers(i)) return;
   for (const Row& row : rows) {
     if (!row.prefill) continue;
     const int prompt = prompts()[static_cast<std::size_t>(row.id)].plain.prompt;
@@ -33,7 +50,7 @@ void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
 
 /// Of rows that landed: chunks that decodes fill, of requests that had not ended before.
 void NaiveCluster::store_filled(const Rows& rows, std::size_t i) {
-  if (!tiers_ || !tiers_->rules().outputs) return;
+  if (!has_tiers(i) || !tiers_->rules().outputs) return;
   const auto& ended = engines_[i]->ended();
   for (const Row& row : rows) {
     const bool lives = !engines_[i]->is_over(row.id) ||
@@ -44,7 +61,7 @@ void NaiveCluster::store_filled(const Rows& rows, std::size_t i) {
 }
 
 void NaiveCluster::store_answer(int id, std::size_t i) {
-  if (!tiers_ || !tiers_->rules().outputs) return;
+  if (!has_tiers(i) || !tiers_->rules().outputs) return;
   const NaiveRequest& r = engines_[i]->request(id);
   store(id, i, r.given->plain.prompt + r.landed - 1);
 }
@@ -67,12 +84,15 @@ void NaiveCluster::pass_flows() {
     if (flow.load && !flow.last) continue;
     touched_[flow.replica] = true;
     NaiveReplica& engine = *engines_[flow.replica];
-    flow.load ? engine.receive(flow.id) : engine.unpin(flow.pinned);
+    if (!flow.load)
+      engine.unpin(flow.pinned);
+    else
+      is_aborted(flow.id) ? engine.refuse(flow.id) : engine.receive(flow.id);
   }
 }
 
 void NaiveCluster::ask_stores(std::size_t i) {
-  if (!tiers_) return;
+  if (!has_tiers(i)) return;
   tiers_->evicted(i, engines_[i]->take_lost(), now_);
   for (const int id : engines_[i]->loading()) {
     tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
@@ -84,7 +104,7 @@ void NaiveCluster::ask_stores(std::size_t i) {
 
 /// How much later a step starts that could start then.
 Ps NaiveCluster::wait_for_writes(std::size_t i, Ps start) const {
-  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i) - start) : 0;
+  return has_tiers(i) ? std::max<Ps>(0, tiers_->held_until(i) - start) : 0;
 }
 
 }  // namespace rooflua::reference

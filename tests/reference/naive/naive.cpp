@@ -246,6 +246,7 @@ void NaiveReplica::leave(int id) {
 void NaiveReplica::refuse(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   r.computed = r.hashed * config_.block_size;
+  r.loads = false;
   release(r);
 }
 
@@ -268,6 +269,14 @@ ReplicaSignals NaiveReplica::signals() const {
   out.free_blocks = pool_.free_blocks();
   out.kv_used_frac = static_cast<double>(out.total_blocks - out.free_blocks) / out.total_blocks;
   out.role = role_;
+  return out;
+}
+
+std::set<int> NaiveReplica::adapters_in_use() const {
+  std::set<int> out;
+  for (const NaiveRequest* each : running_)
+    if (each->phase != Phase::finishing) out.insert(each->given->plain.adapter);
+  out.erase(0);
   return out;
 }
 

@@ -219,10 +219,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   if (r->phase != Phase::waiting) return refuse("admit", Refusal::not_waiting, slot);
   if (r->taken || r->under_way > 0) return 0;
   if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
-  std::set<int> in_use;
-  for (const NaiveRequest* each : naive_->running_)
-    if (each->phase != Phase::finishing) in_use.insert(each->given->plain.adapter);
-  in_use.erase(0);
+  const std::set<int> in_use = naive_->adapters_in_use();
   const int adapter = r->given->plain.adapter;
   view_.held_for = adapter > 0 && !in_use.contains(adapter) &&
                    static_cast<int>(in_use.size()) >= naive_->config_.max_loras;

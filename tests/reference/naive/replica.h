@@ -2,6 +2,7 @@
 // The state of the naive simulator, the board that policies read, and its Plan.
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "serve/contract/plan.h"
@@ -187,6 +188,8 @@ class NaiveReplica : public Engine {
   ReplicaSignals signals() const;
   /// What its policy reads of its group from now on.
   void see_group(const GroupView* group) { board_.numbers().group = group; }
+  /// Of requests with a seat that are not known to end.
+  std::set<int> adapters_in_use() const;
   bool has_prompt() const;
   bool decodes() const;
   bool has_seat() const {

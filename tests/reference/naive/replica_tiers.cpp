@@ -65,6 +65,7 @@ std::vector<NaiveTiers::Lost> NaiveReplica::take_lost() {
     for (int each = hash; each >= 0; each = pool_.content(each).first) {
       const std::vector<Token>& own = pool_.content(each).second;
       tokens.insert(tokens.begin(), own.begin(), own.end());
+      out.back().adapter = -1 - pool_.content(each).first;
     }
     out.back().kept = static_cast<int>(tokens.size()) - config_.block_size;
   }

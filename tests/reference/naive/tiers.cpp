@@ -56,6 +56,14 @@ void NaiveStore::end_put(const std::vector<int>& keys) {
   for (const int key : keys) chunks_.at(key).arrives = false;
 }
 
+void NaiveStore::cancel_put(const std::vector<int>& keys) {
+  for (const int key : keys) chunks_.erase(key);
+}
+
+void NaiveStore::empty() {
+  std::erase_if(chunks_, [](const auto& each) { return !each.second.arrives; });
+}
+
 void NaiveStore::begin_read(const std::vector<int>& keys) {
   for (const int key : keys) ++chunks_.at(key).readers;
 }
@@ -91,7 +99,8 @@ NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts
       const auto& tokens = prompt.plain.tokens;
       for (int end = size; end <= static_cast<int>(tokens.size()); end += size) {
         std::vector<Token> chunk(tokens.begin() + end - size, tokens.begin() + end);
-        const int parent = own.empty() ? -1 : own.back(), next = static_cast<int>(known.size());
+        const int parent = own.empty() ? -1 - prompt.plain.adapter : own.back();
+        const auto next = static_cast<int>(known.size());
         own.push_back(known.try_emplace({parent, std::move(chunk)}, next).first->second);
       }
     }
@@ -239,9 +248,9 @@ void NaiveTiers::evicted(std::size_t replica, const std::vector<Lost>& all, Ps n
     flow.holds = true;
     flow.replica = replica;
     flow.store = s;
-    for (const auto& [tokens, kept] : all) {
+    for (const auto& [tokens, kept, adapter] : all) {
       std::vector<int> keys;
-      int parent = -1;
+      int parent = -1 - adapter;
       for (int end = size(s); end <= static_cast<int>(tokens.size()); end += size(s)) {
         const std::vector<Token> chunk(tokens.begin() + end - size(s), tokens.begin() + end);
         parent = known_[s].at({parent, chunk});
@@ -324,6 +333,27 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
                  std::none_of(ended.rbegin(), each, of_it);
   }
   return ended;
+}
+
+std::vector<NaiveTiers::Flow> NaiveTiers::lose(std::size_t replica, Ps now) {
+  std::vector<Flow> lost, left;
+  for (Flow& flow : flows_) (flow.replica == replica ? lost : left).push_back(std::move(flow));
+  flows_ = std::move(left);
+  std::vector<int> seen;
+  for (Flow& flow : lost) {
+    NaiveStore& store = at(flow.store, replica);
+    flow.load ? store.end_read(flow.keys) : store.cancel_put(flow.keys);
+    at(0, replica).cancel_put(flow.promoted);
+    flow.last = flow.load && std::find(seen.begin(), seen.end(), flow.id) == seen.end();
+    seen.push_back(flow.id);
+  }
+  if (!lost.empty()) share(now);
+  return lost;
+}
+
+void NaiveTiers::empty(std::size_t replica) {
+  for (std::size_t s = 0; s < stores_.size(); ++s)
+    if (!tiers_.stores[s].per_node) at(s, replica).empty();
 }
 
 /// All flows of one wire, which each replica has one of, have equal parts of it. A flow whose part

@@ -55,6 +55,9 @@ class NaiveStore {
   void begin_read(const std::vector<int>& keys);
   void end_read(const std::vector<int>& keys);
   void ask(const std::vector<int>& keys);
+  /// What is written no longer.
+  void cancel_put(const std::vector<int>& keys);
+  void empty();
 
   int evictions = 0;
 
@@ -92,6 +95,7 @@ class NaiveTiers {
   struct Lost {
     std::vector<Token> tokens;
     int kept = 0;
+    int adapter = 0;
   };
   /// What left a GPU in one plan.
   void evicted(std::size_t replica, const std::vector<Lost>& all, Ps now);
@@ -116,6 +120,11 @@ class NaiveTiers {
   std::optional<Ps> next() const;
   /// @returns flows that end now, in the order of their start
   std::vector<Flow> pass(Ps now);
+
+  /// The replica has failed. @returns flows that stop; of one load the first is its last one
+  std::vector<Flow> lose(std::size_t replica, Ps now);
+  /// Stores of the replica alone are empty, but for what is still written into them.
+  void empty(std::size_t replica);
 
   std::vector<StoreCounts> counts() const;
 

@@ -95,6 +95,7 @@ void FleetPart::gather_candidates() {
       core_.candidates[core_.is_decoder(i) ? 1 : 0].push_back(i);
   }
   core_.signals.set_candidates(core_.candidates);
+  ++core_.candidate_changes;
 }
 
 void FleetPart::set_state(std::int32_t engine, Lifecycle state) {
@@ -111,6 +112,7 @@ void FleetPart::set_state(std::int32_t engine, Lifecycle state) {
     for (Observer* observer : core_.bindings.observers)
       observer->on_replica({member, before, state, core_.now});
   }
+  loop_.due_changed();
 }
 
 void FleetPart::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {

@@ -37,7 +37,7 @@ class FleetPart final : public Part, public OnTime, public OnRequest, public OnF
   void rebind(const Bindings& before) override;
   std::string obstacle() const override { return "engines come and go"; }
 
-  Picoseconds earliest() override { return fleet_.next(); }
+  Picoseconds earliest() override { return may_open_door() ? core_.now : fleet_.next(); }
   Picoseconds due(Picoseconds other) override;
   Picoseconds next_tick() const override { return fleet_.sample_at; }
   void pass(Moment moment) override;
@@ -100,6 +100,8 @@ class FleetPart final : public Part, public OnTime, public OnRequest, public OnF
   void lose_connection(std::int32_t slot, std::int32_t replica);
   /// Those that wait are routed, if a replica is ready.
   void open_door();
+  /// Whether some wait that need not: a replica has become ready, or none will.
+  bool may_open_door() const;
   /// Nothing can happen any more: no replica will come for those that wait.
   void close_door() { leave_door(false); }
 

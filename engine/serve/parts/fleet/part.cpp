@@ -83,7 +83,7 @@ bool FleetPart::helps_requests() {
 /// @param other  when anything else is due. Faults and repairs alone help those that wait for a
 /// replica, or whose KV stands still, and no other
 Picoseconds FleetPart::due(Picoseconds other) {
-  const Picoseconds next = fleet_.next();
+  const Picoseconds next = earliest();
   if (next == never) return never;
   if (next <= core_.until) return next;
   if (other == never && !helps_requests()) return never;
@@ -142,10 +142,12 @@ bool FleetPart::wait_at_door(std::int32_t slot) {
   return true;
 }
 
+bool FleetPart::may_open_door() const {
+  return !fleet_.door.empty() && (has_candidates() || !may_have_candidates());
+}
+
 void FleetPart::open_door() {
-  if (fleet_.door.empty()) return;
-  const bool is_open = has_candidates();
-  if (is_open || !may_have_candidates()) leave_door(is_open);
+  if (may_open_door()) leave_door(has_candidates());
 }
 
 void FleetPart::leave_door(bool is_open) {

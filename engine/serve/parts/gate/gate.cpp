@@ -221,6 +221,11 @@ void Gate::end_instant(bool moved, Picoseconds now) {
   next_turn_ = turn_behind(now);
 }
 
+void Gate::candidates_changed(Picoseconds now) {
+  unseen_ = true;
+  next_turn_ = turn_behind(now);
+}
+
 Picoseconds Gate::turn_behind(Picoseconds now) const {
   if (held() == 0) return never;
   Picoseconds next = again_ > now ? again_ : never;

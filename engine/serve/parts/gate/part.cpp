@@ -45,6 +45,7 @@ class GatePart final : public Part, public OnTime, public OnRequest {
   void meet(std::int32_t slot);
   void let_in(std::int32_t slot);
   GateView look(std::int32_t slot);
+  void look_at_candidates();
   void let_go();
   bool ask_next();
   std::int32_t next_held();
@@ -56,6 +57,7 @@ class GatePart final : public Part, public OnTime, public OnRequest {
   Core& core_;
   Loop& loop_;
   Gate gate_;
+  std::int64_t candidate_changes_ = 0;  // that the gate has seen
   bool futile_ = false;           // the gate's turn is all that happens at this instant
   std::int32_t held_before_ = 0;  // this instant
 };
@@ -116,7 +118,13 @@ GateView GatePart::look(std::int32_t slot) {
 
 // --- held requests go
 
+void GatePart::look_at_candidates() {
+  if (std::exchange(candidate_changes_, core_.candidate_changes) != core_.candidate_changes)
+    gate_.candidates_changed(core_.now);
+}
+
 void GatePart::let_go() {
+  look_at_candidates();
   while (gate_.held() > 0) {
     std::int32_t turns = gate_.turns(core_.now);
     while (turns > 0 && gate_.held() > 0 && ask_next()) --turns;
@@ -203,6 +211,7 @@ void GatePart::end_late() {
 
 /// When something of the gate is due. Deadlines that matter no more are forgotten.
 Picoseconds GatePart::due(Picoseconds) {
+  look_at_candidates();
   while (gate_.next_deadline() != never) {
     const Gate::Due& due = gate_.first_due();
     const bool is_here = core_.requests[due.slot].id == due.id && core_.is_live(due.slot);
