@@ -2,7 +2,6 @@
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
-local frontend = require "engines.sglang.frontend"
 local fusions = require "engines.sglang.fusions"
 local implications = require "engines.sglang.implications"
 local kernels = require "engines.sglang.kernels"
@@ -338,8 +337,7 @@ return {
     { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     weight_only,
-    frontend,
-    memory_rules,
+    require "engines.sglang.frontend", memory_rules,
     python_host,
     rocm,
     fusions.kernels,

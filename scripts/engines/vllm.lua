@@ -1,7 +1,6 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
-local frontend = require "engines.vllm.frontend"
 local generations = require "engines.vllm.generations"
 local implications = require "engines.vllm.implications"
 local kernels = require "engines.vllm.kernels"
@@ -395,8 +394,7 @@ return {
       source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     generations.instead_of_v1,
     rocm,
-    frontend,
-    memory_rules,
+    require "engines.vllm.frontend", memory_rules,
     kernels,
   },
 }

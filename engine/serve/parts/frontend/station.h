@@ -21,14 +21,6 @@ class Station {
     busy_ += service;
     return server;
   }
-  /// The same for several that come together, of which nobody asks when.
-  void serve_all(Picoseconds now, Picoseconds service, std::int64_t count) {
-    if (free_.size() == 1) {
-      if (count > 0) serve(now, count * service);
-      return;
-    }
-    for (std::int64_t i = 0; i < count; ++i) serve(now, service);
-  }
   std::int32_t servers() const { return static_cast<std::int32_t>(free_.size()); }
   /// Time of servers that was asked for so far, also where it is still to come.
   Picoseconds busy() const { return busy_; }

@@ -147,8 +147,7 @@ return {
     doc = "time outside of the engine",
     fields = figures.expand {
       { name = "endpoint", type = "choice", values = { "none", "chat", "completions" }, default = "none",
-        read_by = "serving.frontend",
-        doc = "times of servers and clients that are left out are those of the engine for such requests" },
+        read_by = "serving.frontend", doc = "whose times the engine gives to servers and clients that have none" },
       { figures = "frontend", base_s = { long_s = 1 }, per_prompt_token_s = { long_s = 0.001 },
         per_output_token_s = { long_s = 0.01 } },
     } },
