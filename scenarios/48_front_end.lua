@@ -28,7 +28,8 @@ return {
   deployment = { weights = "fp8" },
   vary = {
     workload = {
-      { label = "4 tokens", value = load { clients = 256, num_requests = 1024, prompt_tokens = 128, output_tokens = 4 } },
+      { label = "4 tokens",
+        value = load { clients = 256, num_requests = 1024, prompt_tokens = 128, output_tokens = 4 } },
       { label = "256 tokens",
         value = load { clients = 256, num_requests = 1024, prompt_tokens = 128, output_tokens = 256 } },
     },

@@ -3,6 +3,7 @@ local require = require
 local adapters, clients = dofile "tests/scripts/effects/adapters.lua", dofile "tests/scripts/effects/clients.lua"
 local experts = dofile "tests/scripts/effects/experts.lua"
 local fleets = dofile "tests/scripts/effects/fleets.lua"
+local frontends = dofile "tests/scripts/effects/frontends.lua"
 local gates = dofile "tests/scripts/effects/gates.lua"
 local links = dofile "tests/scripts/effects/links.lua"
 local widths = dofile "tests/scripts/effects/widths.lua"
@@ -212,15 +213,11 @@ local function keys_of()
     ["engine"] = { "sglang 0.5.9" }, ["steps"] = { "roofline_v2" }, ["scheduler"] = { "sarathi" },
     ["frontend.base_s"] = { 0.1 }, ["frontend.per_prompt_token_s"] = { 0.001 },
     ["frontend.per_output_token_s"] = { 0.001 },
-    ["frontend.endpoint"] = { "chat" }, ["frontend.server_request_s"] = { 0.01 },
-    ["frontend.server_prompt_token_s"] = { 1e-5 }, ["frontend.server_chunk_s"] = { 1e-4 },
-    ["frontend.client_request_s"] = { 0.01 }, ["frontend.client_chunk_s"] = { 1e-4 },
     ["slo.ttft_s"] = { 0.01 }, ["slo.tpot_s"] = { 0.001 }, ["slo.e2e_s"] = { 0.1 },
     ["slo.classes"] = { { [0] = { ttft_s = 0.001 } } },
     ["metrics.exact_requests"] = { 3 }, ["metrics.utilisation"] = { true }, ["metrics.requests"] = { false },
   })
-  add(function() return served { frontend = { server_request_s = 0.02, server_chunk_s = 1e-3 } } end, {
-    ["frontend.servers"] = { 2 }, ["frontend.egress_servers"] = { 1 }, ["frontend.stream_interval"] = { 4 } })
+  frontends.add(add, served)
   widths.add(add, served, load)
   add(function()
     return served { steps = "kernels", speculation = { speculator = require "speculators.fixed" {},
