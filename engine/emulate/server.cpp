@@ -83,6 +83,9 @@ Server::Server(script::Run& run, const ServerOptions& options)
       metrics_(options.metrics, options.models.front(), run.simulation->replica_count()) {
   Simulation& simulation = *run_.simulation;
   frontend_ = picoseconds(simulation.config().frontend.per_output_token_s, "frontend");
+  if (simulation.config().frontend.queues())
+    throw Error("frontend", "an emulated server streams tokens when their step has ended: leave "
+                            "out endpoint, server_..._s and client_..._s, and say base_s");
   if (!options_.record.empty()) recording_.emplace(options_.record);
   std::signal(SIGPIPE, SIG_IGN);
   base_ = new_base();

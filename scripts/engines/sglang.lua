@@ -339,7 +339,7 @@ return {
     { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     weight_only,
-    memory_rules,
+    require "engines.sglang.frontend", memory_rules,
     python_host,
     rocm,
     fusions.kernels,

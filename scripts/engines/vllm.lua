@@ -393,7 +393,7 @@ return {
       source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     generations.instead_of_v1,
     rocm,
-    memory_rules,
+    require "engines.vllm.frontend", memory_rules,
     kernels,
   },
 }

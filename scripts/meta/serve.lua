@@ -124,9 +124,19 @@ local serve = {}
 ---@field link nil name of the link, or names of the links, that image and weights come over
 
 ---@class rooflua.ScenarioFrontend
+--- default "none"; whose times the engine gives to servers and clients that have none
+---@field endpoint "none"|"chat"|"completions"|nil
 ---@field base_s number? s; default 0; of each request
 ---@field per_prompt_token_s number? s; default 0; of each token of its prompt
 ---@field per_output_token_s number? s; default 0; of each token of its answer
+---@field servers integer? processes; default 1; of an engine, that render and tokenise one request at a time
+---@field server_request_s number? s; default 0; of a server for each request
+---@field server_prompt_token_s number? s; default 0; of a server for each token of its prompt
+---@field server_chunk_s number? s; default 0; of a server for each chunk of an answer that is streamed
+---@field egress_servers integer? processes; default 0; of an engine, that stream; 0: those that render
+---@field stream_interval integer? tokens; default 1; in a chunk; the first and the last one go at once
+---@field client_request_s number? s; default 0; of the clients' process for each request that it sends
+---@field client_chunk_s number? s; default 0; of the clients' process for each chunk that it reads
 
 ---@class rooflua.ScenarioSlo
 ---@field ttft_s number? s; time to first token

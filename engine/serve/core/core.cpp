@@ -133,9 +133,14 @@ void Core::end_at(std::int32_t slot, DueEnd::Kind kind, Picoseconds time) {
 
 bool Core::is_in_time(const DueEnd& end) const {
   if (requests[end.slot].id != end.id || !is_live(end.slot)) return true;
-  const Picoseconds first = requests.progress(end.slot).first_token;
-  return end.kind == DueEnd::Kind::first_token && first != never &&
-         first + frontend_token <= std::min(now, end.time);
+  return end.kind == DueEnd::Kind::first_token && requests.progress(end.slot).first_token != never &&
+         first_token_at_client(end.slot) <= std::min(now, end.time);
+}
+
+void Core::see_first(std::int32_t slot, Picoseconds time) {
+  const auto place = static_cast<std::size_t>(slot);
+  if (place >= first_seen.size()) first_seen.resize(static_cast<std::size_t>(requests.slots()));
+  first_seen[place] = time;
 }
 
 RouteView Core::route_view(std::int32_t slot, const std::vector<std::int32_t>& among,

@@ -67,6 +67,7 @@ struct Core {
   std::int64_t candidate_changes = 0;
   std::array<std::int32_t, 2> built{};                  // replicas that may be a Stage's
   Picoseconds frontend_token = 0;                       // until the client sees a token
+  std::vector<Picoseconds> first_seen;  // by slot, where a front end is a queue: see_first()
   std::vector<std::int32_t> touched;                    // groups that saw an event at this instant
   std::vector<char> is_touched;                         // by group
   Totals totals;
@@ -121,6 +122,15 @@ struct Core {
   /// Whether the request was in time. The last token counts when the engine gives it, the first
   /// one when the client sees it.
   bool is_in_time(const DueEnd& end) const;
+  /// When the client sees its first token. @pre the token has landed
+  Picoseconds first_token_at_client(std::int32_t slot) const {
+    const Picoseconds landed = requests.progress(slot).first_token;
+    const Picoseconds sent =
+        first_seen.empty() ? landed : first_seen[static_cast<std::size_t>(slot)];
+    return sent + frontend_token;
+  }
+  /// Its first token has left the queues of the front end then, not counting frontend_token.
+  void see_first(std::int32_t slot, Picoseconds time);
   /// Replicas that step together see their group; those that speculate, by whom.
   void bind_groups();
   void bind_speculation();

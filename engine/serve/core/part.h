@@ -133,6 +133,11 @@ class OnRequest {
   /// Asked on the way to the router. True: the part has the request now, and gives it back by
   /// Loop::route() or ends it; parts after it are not asked.
   virtual bool takes(std::int32_t slot) { return (void)slot, false; }
+  /// It is outstanding at a replica, which may run. True: the part has the request now, and gives
+  /// it back by Loop::join() or ends it; parts after it are not asked.
+  virtual bool reaches(std::int32_t slot, std::int32_t replica) {
+    return (void)slot, (void)replica, false;
+  }
   /// It counts as outstanding at a replica from now on.
   virtual void outstanding(std::int32_t slot, std::int32_t replica) { (void)slot, (void)replica; }
   /// The router sent it to a replica that may not run.
@@ -178,9 +183,9 @@ class OnStep {
   virtual std::int64_t same_for(std::int32_t replica) const {
     return (void)replica, std::numeric_limits<std::int64_t>::max();
   }
-  /// So many of them were taken the short way, each with so many tokens.
-  virtual void took(std::int32_t replica, std::int64_t steps, std::int64_t tokens) {
-    (void)replica, (void)steps, (void)tokens;
+  /// One of them was taken the short way: it ended at `end`, with so many tokens.
+  virtual void took(std::int32_t replica, Picoseconds end, std::int64_t tokens) {
+    (void)replica, (void)end, (void)tokens;
   }
 };
 

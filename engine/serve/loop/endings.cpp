@@ -18,7 +18,7 @@ RequestDone describe(const Core& core, const Parts& parts, std::int32_t slot, Ou
   done.queued = progress.queued;
   done.scheduled = progress.scheduled;
   if (progress.first_token != never) {
-    done.first_token = progress.first_token + delay;
+    done.first_token = core.first_token_at_client(slot);
     done.last_token = progress.last_token + delay;
   }
   done.prompt_tokens = request.prompt_tokens;

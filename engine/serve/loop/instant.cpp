@@ -289,7 +289,7 @@ std::int32_t Simulation::step_plainly() {
   const Picoseconds end = after(core_.now, replica.pipeline().front().price.time_s, "step model");
   replica.start_front(core_.now, end);
   if (behind) replica.repeat(*price, core_.now);
-  for (OnStep* part : parts_.on_step) part->took(index, 1, replica.view().decodes);
+  for (OnStep* part : parts_.on_step) part->took(index, core_.now, replica.view().decodes);
   core_.alarms.push({end, index});
   return index;
 }
@@ -319,7 +319,9 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (core_.signals.reads_reports())
     core_.signals.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
   const auto count = static_cast<std::int64_t>(ended);
-  for (OnStep* part : parts_.on_step) part->took(index, count, replica.view().decodes);
+  for (OnStep* part : parts_.on_step)
+    for (const RepeatedStep& each : steps.first(ended))
+      part->took(index, each.end, replica.view().decodes);
   core_.totals.steps += count;
   core_.totals.plain_steps += count;
   core_.totals.output_tokens += count * done.first.tokens_landed();

@@ -137,7 +137,11 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   if (!core_.foreign.empty() && core_.foreign[static_cast<std::size_t>(index)] != 0)
     return core_.requests.close(slot);
   count_outstanding(slot, index);
-  if (core_.may_run(index)) return join(slot, index);
+  if (core_.may_run(index)) {
+    for (OnRequest* part : parts_.on_request)
+      if (part->reaches(slot, index)) return;
+    return join(slot, index);
+  }
   for (OnRequest* part : parts_.on_request) part->unreachable(slot, index);
 }
 
@@ -357,7 +361,7 @@ void Simulation::tell_first_tokens(std::span<const PrefillWork> prefills) {
     if (work.completes == 0) continue;
     const Progress& progress = core_.progress(work.slot);
     if (progress.first_token != core_.now || progress.row < 0) continue;
-    core_.bindings.workload->on_first_token(progress.row, core_.now + core_.frontend_token);
+    core_.bindings.workload->on_first_token(progress.row, core_.first_token_at_client(work.slot));
   }
   read_due();
 }

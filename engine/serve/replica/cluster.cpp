@@ -51,6 +51,20 @@ void check_stages(const ReplicaConfig& replica, const std::string& where) {
     check_figures(stages.links[i], where + "stages.links[" + std::to_string(i + 1) + "].");
 }
 
+void check_frontend(const Frontend& frontend) {
+  check_figures(frontend, "frontend.");
+  if (frontend.egress_servers > 0 && !(frontend.server_chunk_s > 0))
+    throw Error("frontend.egress_servers", "stream nothing without server_chunk_s");
+  const bool sends = frontend.server_chunk_s + frontend.client_chunk_s > 0;
+  if (frontend.stream_interval > 1 && !sends)
+    throw Error("frontend.stream_interval",
+                "changes nothing without server_chunk_s or client_chunk_s");
+  const double served = frontend.server_request_s + frontend.server_prompt_token_s +
+                        (frontend.egress_servers > 0 ? 0 : frontend.server_chunk_s);
+  if (frontend.servers > 1 && !(served > 0))
+    throw Error("frontend.servers", "do nothing without server_request_s or server_chunk_s");
+}
+
 void check_links(const ClusterConfig& config) {
   std::set<std::string_view> names;
   for (const LinkConfig& link : config.links) {
@@ -177,7 +191,7 @@ void validate(const ClusterConfig& config) {
   if (prefills && !(config.transfer.bytes_per_s > 0) && !config.transfer.over_links())
     throw Error("transfer.bytes_per_s", "found " + std::to_string(config.transfer.bytes_per_s) +
                                             "; a bandwidth above 0 is right");
-  check_figures(config.frontend, "frontend.");
+  check_frontend(config.frontend);
   check_disaggregation(config);
 }
 

@@ -131,8 +131,17 @@ struct Disaggregation {
 /// Latency before and after the engine, off the critical path of the replicas.
 /// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
 /// the client per_output_token later than the end of its step (a constant, so gaps stay).
+/// What takes time of servers or of the clients' process queues there (parts/frontend). A member
+/// has its unit, its bounds and its sentence in figures.cpp.
 struct Frontend {
   double base_s = 0, per_prompt_token_s = 0, per_output_token_s = 0;
+  double server_request_s = 0, server_prompt_token_s = 0, server_chunk_s = 0;
+  std::int32_t servers = 1, egress_servers = 0, stream_interval = 1;
+  double client_request_s = 0, client_chunk_s = 0;
+  bool queues() const {
+    return server_request_s + server_prompt_token_s + server_chunk_s + client_request_s +
+               client_chunk_s > 0;
+  }
 };
 
 struct ClusterConfig {

@@ -90,7 +90,23 @@ constexpr auto frontend_rows = rows_of<Frontend>(
     figure<&Frontend::per_prompt_token_s>("per_prompt_token_s", "s", 0, latest_s, open,
                                           "of each token of its prompt"),
     figure<&Frontend::per_output_token_s>("per_output_token_s", "s", 0, latest_s, open,
-                                          "of each token of its answer"));
+                                          "of each token of its answer"),
+    figure<&Frontend::servers>("servers", "processes", 1, 4096, open,
+                               "of an engine, that render and tokenise one request at a time"),
+    figure<&Frontend::server_request_s>("server_request_s", "s", 0, latest_s, open,
+                                        "of a server for each request"),
+    figure<&Frontend::server_prompt_token_s>("server_prompt_token_s", "s", 0, latest_s, open,
+                                             "of a server for each token of its prompt"),
+    figure<&Frontend::server_chunk_s>("server_chunk_s", "s", 0, latest_s, open,
+                                      "of a server for each chunk of an answer that is streamed"),
+    figure<&Frontend::egress_servers>("egress_servers", "processes", 0, 4096, open,
+                                      "of an engine, that stream; 0: those that render"),
+    figure<&Frontend::stream_interval>("stream_interval", "tokens", 1, 1e9, open,
+                                       "in a chunk; the first and the last one go at once"),
+    figure<&Frontend::client_request_s>("client_request_s", "s", 0, latest_s, open,
+                                        "of the clients' process for each request that it sends"),
+    figure<&Frontend::client_chunk_s>("client_chunk_s", "s", 0, latest_s, open,
+                                      "of the clients' process for each chunk that it reads"));
 
 constexpr auto disaggregation_rows = rows_of<Disaggregation>(
     word<&Disaggregation::order, split_order_words>("order", open,

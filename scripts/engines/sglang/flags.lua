@@ -38,7 +38,7 @@ return flags.list {
     sleep-on-idle batch-notify-size:i enable-nan-detection msprobe-dump-config:t sidecar:t sidecar-args:l kv-canary:t
     kv-canary-real-data:t kv-canary-sweep-interval:i
 
-    tokenizer-path:t tokenizer-mode:t tokenizer-backend:t tokenizer-worker-num:i detokenizer-worker-num:i
+    tokenizer-path:t tokenizer-mode:t tokenizer-backend:t detokenizer-worker-num:i
     skip-tokenizer-init enable-tokenizer-batch-encode disable-tokenizer-batch-decode enable-dynamic-batch-tokenizer
     dynamic-batch-tokenizer-batch-size:i dynamic-batch-tokenizer-batch-timeout:n trust-remote-code revision:t
     load-format:t model-loader-extra-config:t model-config-parser:t download-dir:t model-checksum:t
@@ -138,7 +138,7 @@ return flags.list {
       encoder-urls:l encoder-transfer-backend:t encoder-bootstrap-port:i encoder-register-urls:l
       enable-adaptive-dispatch-to-encoder enable-mm-global-cache enable-prefix-mm-cache
       asr-max-buffer-seconds:i asr-max-concurrent-sessions:i ]] },
-    { "tokens leave the engine one by one", "stream-interval:i" },
+    { "the front end is a queue only with frontend.endpoint", "tokenizer-worker-num:i stream-interval:i" },
     { "what is captured and compiled is the engine's default", [[ disable-cuda-graph-padding enable-torch-compile
       enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph
       enforce-piecewise-cuda-graph piecewise-cuda-graph-tokens:t

@@ -11,7 +11,7 @@ return flags.list {
     max_num_partial_prefills = { "1" }, max_long_partial_prefills = { "1" }, num_scheduler_steps = { "1" },
     scheduler_delay_factor = { "0" }, num_lookahead_slots = { "0" } },
   without_effect = [[
-    host:t port:i uds:t root-path:t api-key:l api-server-count:i/-asc headless grpc uvicorn-log-level:t
+    host:t port:i uds:t root-path:t api-key:l headless grpc uvicorn-log-level:t
     !disable-uvicorn-access-log disable-access-log-for-endpoints:t !allow-credentials allowed-origins:l
     allowed-methods:l allowed-headers:l middleware:l log-config-file:t h11-max-header-count:i
     h11-max-incomplete-event-size:i ssl-keyfile:t ssl-certfile:t ssl-ca-certs:t ssl-cert-reqs:i ssl-ciphers:t
@@ -95,7 +95,7 @@ return flags.list {
       mamba-block-size:i mamba-cache-mode:t !enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
     { "images and their encoder are not modelled", [[ !skip-mm-profiling
       !mm-encoder-only ec-transfer-config:j ec-manager-config:j !enable-flash-late-interaction ]] },
-    { "tokens leave the engine one by one", "stream-interval:i" },
+    { "the front end is a queue only with frontend.endpoint", "api-server-count:i/-asc stream-interval:i" },
     { "requests go to the rank that the engine's own balancer takes", [[ !data-parallel-hybrid-lb/-dph
       !data-parallel-external-lb/-dpe !data-parallel-multi-port-external-lb/-dpm ]] },
     { "collectives are those of the tables", "!disable-custom-all-reduce" },

@@ -3,6 +3,7 @@ local require = require
 local adapters, clients = dofile "tests/scripts/effects/adapters.lua", dofile "tests/scripts/effects/clients.lua"
 local experts = dofile "tests/scripts/effects/experts.lua"
 local fleets = dofile "tests/scripts/effects/fleets.lua"
+local frontends = dofile "tests/scripts/effects/frontends.lua"
 local gates = dofile "tests/scripts/effects/gates.lua"
 local links = dofile "tests/scripts/effects/links.lua"
 local widths = dofile "tests/scripts/effects/widths.lua"
@@ -216,6 +217,7 @@ local function keys_of()
     ["slo.classes"] = { { [0] = { ttft_s = 0.001 } } },
     ["metrics.exact_requests"] = { 3 }, ["metrics.utilisation"] = { true }, ["metrics.requests"] = { false },
   })
+  frontends.add(add, served)
   widths.add(add, served, load)
   add(function()
     return served { steps = "kernels", speculation = { speculator = require "speculators.fixed" {},

@@ -32,7 +32,7 @@ class ExpertsPart final : public Part, public OnStep {
 
   void weighs(const RankGroup& group) override;
   std::int64_t same_for(std::int32_t replica) const override { return of(replica).left; }
-  void took(std::int32_t replica, std::int64_t steps, std::int64_t tokens) override;
+  void took(std::int32_t replica, Picoseconds end, std::int64_t tokens) override;
 
  private:
   const ExpertSteps& of(std::int32_t replica) const {
@@ -69,11 +69,11 @@ void ExpertsPart::weighs(const RankGroup& group) {
   ++own.steps;
 }
 
-void ExpertsPart::took(std::int32_t replica, std::int64_t steps, std::int64_t tokens) {
+void ExpertsPart::took(std::int32_t replica, Picoseconds, std::int64_t tokens) {
   ExpertSteps& own = engines_[static_cast<std::size_t>(core_.engine_of(replica))];
-  own.left -= static_cast<std::int32_t>(steps);
-  own.steps += steps;
-  own.tokens += steps * tokens;
+  --own.left;
+  ++own.steps;
+  own.tokens += tokens;
 }
 
 }  // namespace

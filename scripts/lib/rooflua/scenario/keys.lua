@@ -146,6 +146,8 @@ return {
   { name = "frontend", type = "table", class = "rooflua.ScenarioFrontend", kinds = served, read_by = "serving.pieces",
     doc = "time outside of the engine",
     fields = figures.expand {
+      { name = "endpoint", type = "choice", values = { "none", "chat", "completions" }, default = "none",
+        read_by = "serving.frontend", doc = "whose times the engine gives to servers and clients that have none" },
       { figures = "frontend", base_s = { long_s = 1 }, per_prompt_token_s = { long_s = 0.001 },
         per_output_token_s = { long_s = 0.01 } },
     } },

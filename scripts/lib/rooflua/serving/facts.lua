@@ -20,8 +20,9 @@ local function machines_of(list)
 end
 
 local function has_frontend(given)
-  for _, value in pairs(given.frontend and core.plain(given.frontend) or {}) do
-    if value ~= 0 then return true end
+  for name, value in pairs(given.frontend and core.plain(given.frontend) or {}) do
+    local is_time = name == "endpoint" or name:find "_s$"
+    if is_time and value ~= 0 and value ~= "none" then return true end
   end
   return false
 end

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local experts = require "rooflua.machine.experts"
 local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
+local frontend = require "rooflua.serving.frontend"
 local links = require "rooflua.serving.links"
 local native = require "rooflua.native"
 local own_metrics = require "rooflua.measure.own"
@@ -110,7 +111,7 @@ function pieces.of(reader, given)
   local slo, class_slo = limits_of(reader, given.slo)
   local gate, gate_deadlines = admission.of(reader, given.admission, slo, class_slo)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
-    frontend = schema.check_group(reader, "frontend", given.frontend),
+    frontend = frontend.of(reader, given.frontend, list),
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
     pools = pools.of(reader, list, spans, stores and stores.links or declared),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,

@@ -16,8 +16,9 @@ local weights = require "rooflua.validate.closed_loops.weights"
 local setup = {}
 
 --- What --set silicon.NAME=VALUE may change. requests_per_client 0: as many as the row says.
---- modelled 1: no table is read, so that every kernel is modelled.
-setup.options = { seed = 0, seeds = 1, requests_per_client = 0, modelled = 0 }
+--- modelled 1: no table is read, so that every kernel is modelled. frontend 1: requests are completions, 2: chats, of
+--- which the front end is a queue; 0: it is not.
+setup.options = { seed = 0, seeds = 1, requests_per_client = 0, modelled = 0, frontend = 0 }
 
 local models, databases = {}, {}
 
@@ -133,6 +134,18 @@ local function network_of(question, model, hardware, own)
   return { alpha_s = own.handover_s, path = { "wire" } }, { wire = { bytes_per_s = rate, per = "replica" } }
 end
 
+--- Time outside of the engine: a delay, of which a front end that is a queue has its part.
+--- @param own table values of the engine
+--- @param which number setup.options.frontend
+local function frontend_of(own, sends, which)
+  local base_s, served_s = engines.fitted().client_frontend_s.value, own.frontend_completion_s
+  local out = { base_s = base_s, per_prompt_token_s = sends.is_text and engines.text_token_s or 0 }
+  if which == 0 or not served_s then return out end
+  if which == 2 then served_s = own.frontend_chat_s end
+  out.endpoint, out.base_s = which == 2 and "chat" or "completions", math.max(0, base_s - served_s)
+  return out
+end
+
 --- @param question table of rows.read
 --- @param steps table? the step model
 --- @param options table as setup.options, and `folder` of the file
@@ -155,8 +168,7 @@ function setup.scenario(question, steps, options)
   local out = { title = question.id, seed = options.seed, model = model, hardware = hardware, steps = steps,
     mfu = database(hardware, chosen.engine.tables.name, options.modelled ~= 1),
     workload = client.workload(question, sends, options.requests_per_client), speculation = list[#list].speculation,
-    frontend = { base_s = engines.fitted().client_frontend_s.value,
-      per_prompt_token_s = sends.is_text and engines.text_token_s or 0 } }
+    frontend = frontend_of(own, sends, options.frontend) }
   for _, each in ipairs(list) do each.speculation = nil end
   if list[2] then
     out.replicas = list
@@ -196,7 +208,7 @@ function setup.answer(question, steps, options)
   local found, evidence, notes, sends, drafts = {}, nil, nil, nil, false
   for i = 1, options.seeds do
     local own = { seed = options.seed + i - 1, requests_per_client = options.requests_per_client,
-      folder = options.folder, modelled = options.modelled }
+      folder = options.folder, modelled = options.modelled, frontend = options.frontend }
     local scenario
     scenario, notes, sends = setup.scenario(question, steps, own)
     drafts = scenario.speculation ~= nil
