@@ -24,6 +24,11 @@ class Misused : public Error {
 inline constexpr const char* engine_help =
     "The serving engine and its release: \"vllm 0.19\" (list engines)";
 
+/// Of the option --users.
+inline constexpr const char* users_help =
+    "So many users who wait for answers and think, in place of the workload's arrivals (its "
+    "think time, else 10 s)";
+
 /// Of the option --command: a launch command of an engine.
 inline constexpr const char* command_help =
     "\"vllm serve MODEL ...\": model, engine and deployment are those of this launch command, "
@@ -35,7 +40,7 @@ inline constexpr const char* command_model_help =
 struct RunArguments {
   std::string scenario, engine, command, model;
   std::vector<std::string> set;  // key=value
-  std::optional<long> seed;
+  std::optional<long> seed, users;
   int jobs = 1;
   std::string json;      // a file, or "-" for stdout
   std::string requests;  // per-request CSV
@@ -111,7 +116,7 @@ struct PlanArguments {
     bool flag = false;
   };
   std::map<std::string, Axis> axes;  // by the key of the option
-  std::optional<long> survive, replicates, requests, ranks, seed, why;
+  std::optional<long> survive, replicates, requests, ranks, seed, users, why;
   bool all = false, front = false, quiet = false;
   int jobs = 1;
   std::string json, html, write, emit;

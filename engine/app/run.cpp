@@ -291,6 +291,7 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
   options.command = launch_command(arguments.command, arguments.engine, arguments.model);
   options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
+  if (arguments.users) options.set.push_back("users=" + std::to_string(*arguments.users));
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
   options.shard = shard_of(arguments);

@@ -267,6 +267,23 @@ local function add_of_limits(sentences, state, summary)
     policy.parameters(scheduler)[name])
 end
 
+--- Says that p99 may be of the first instant: that the clients of a closed loop come faster than they are answered,
+--- and that their first requests are more than a hundredth of all.
+local function add_of_clients(sentences, state, summary)
+  local parameters = policy.is_instance(state.given.workload) and policy.parameters(state.given.workload) or {}
+  local clients, thinks = parameters.clients, parameters.think_time_s
+  if not (clients and thinks and parameters.start_rate_per_s) or clients < 2 then return end
+  local rate = parameters.start_rate_per_s
+  if rate == 0 then rate = thinks > 0 and clients / thinks or math.huge end
+  local ttft, share = summary.ttft_s, clients / summary.requests
+  if rate < 2 * summary.requests_per_s or share < 0.01 or not ttft or ttft.p99 < 1.5 * ttft.p50 then return end
+  sentences[#sentences + 1] = ("p99 has the start in it: %s, and their first requests are %.3g %% of all; "
+    .. "workload.start_rate_per_s spreads them, more requests outweigh them"):format(rate == math.huge
+    and ("all %d clients begin at time 0"):format(clients)
+    or ("%d clients begin at %.3g/s, where %.3g/s are answered"):format(clients, rate, summary.requests_per_s),
+    100 * math.min(1, share))
+end
+
 --- Says that a run ended before the popularity of experts drifted.
 local function add_of_drift(sentences, state, summary)
   local own, most = state.replicas[1].prepared.experts, 0
@@ -288,6 +305,7 @@ function notes.of_run(state, failed, summary)
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
   for _, each in ipairs(idle.of(state.given, state.metrics.seen)) do first[#first + 1] = notes.unread_sentence(each) end
+  add_of_clients(first, state, summary)
   add_of_drift(first, state, summary)
   add_of_limits(first, state, summary)
   return notes.of(prepared_of(state), summary.evidence, first)

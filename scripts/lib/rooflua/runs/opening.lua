@@ -6,6 +6,7 @@ local json = require "rooflua.json"
 local changes = require "rooflua.applied.changes"
 local Reader = require "rooflua.scenario.reader"
 local shape = require "rooflua.scenario.shape"
+local users = require "rooflua.applied.users"
 local variants = require "rooflua.scenario.variants"
 
 local opening = {}
@@ -35,9 +36,12 @@ local function apply_sets(reader, given, sets, is_wanted)
     end
     seen[path] = text
     if not is_wanted or is_wanted(path) then
-      done[#done + 1] = { what = "--set " .. text, path = path, before = given }
+      local of_users = path == "users"
+      done[#done + 1] = { what = of_users and "--users " .. value or "--set " .. text,
+        path = of_users and "workload" or path, before = given }
       reader.shared.set = done
-      given = changes.set(reader, given, path, parse_value(value))
+      given = (of_users and users.of or changes.set)(reader, given, of_users and tonumber(value) or path,
+        parse_value(value))
     end
   end
   return given, done
