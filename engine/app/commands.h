@@ -51,7 +51,7 @@ struct RunArguments {
   std::string shard;     // "3/16" or "auto/16": a part of the runs
   std::string round;     // of a search or plan: the file with the runs of its earlier rounds
   bool explain = false;
-  // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
+  // The largest share of time that may be extrapolated, stand_in, modelled or assumed; without it, any.
   std::optional<double> strict_percent;
   bool trusted = false;
   std::vector<std::string> write;  // FORMAT=FILE: results in the formats of other tools

@@ -71,7 +71,7 @@ void add_run(const Command& app) {
   command.flag("--explain", a->explain, "Print the price of a step operation by operation");
   app::add_intervals(command, a->intervals);
   command.option("--strict", a->strict_percent,
-                 "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed",
+                 "Exit 1 if more than PERCENT of the time is extrapolated, stand_in, modelled or assumed",
                  {.check = between(0, 100), .alone = "0"});
   command.flag("--trusted", a->trusted, "Give the scenario the full standard library");
   command.option("--timeout", a->timeout_s,

@@ -48,6 +48,29 @@ local function said_at(given, key)
   return twin and said(given, twin) ~= nil and twin or nil
 end
 
+--- The keys that an option with this key says something of: its own, and that which stands for the same.
+---@param key string?
+function application.keys_for(key)
+  if not key then return {} end
+  for path, twin in pairs(twins) do
+    if path == key then return { key, twin } end
+    if twin == key then return { key, path } end
+  end
+  return { key }
+end
+
+--- The option of the engine by which a scenario says what stands at a key path; nil where it states none.
+function application.option_at(reader, given, path)
+  if type(given.engine) ~= "table" then return nil end
+  local ok, chosen = pcall(application.chosen, reader, given)
+  if not ok then return nil end
+  for _, name in ipairs(core.sorted_keys(chosen.options)) do
+    for _, key in ipairs(application.keys_for(chosen.engine.option[name].key)) do
+      if key == path then return name end
+    end
+  end
+end
+
 local widths = { "dp", "cp", "tp", "pp", "ep", "dcp" } -- in the order in which options depend on each other
 
 --- The most drafts that requests bring to a step, and the name of what makes them; nil without speculation. What is

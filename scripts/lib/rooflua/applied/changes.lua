@@ -130,6 +130,8 @@ function changes.set(reader, given, path, value)
   if not schema.entry(first) then
     reader:fail(path, "%s", shape.with_hint(native.unknown_name("key", first, schema.keys), first))
   end
+  local option = #parts > 1 and application.option_at(reader, given, path)
+  if option then reader:fail(path, "the scenario says it as engine.%s; change engine.%s", option, option) end
   if first == "engine" and #parts > 1 then return with_option(reader, given, path:match "%.(.*)$", value) end
   if first == "corrections" and #parts > 1 then
     local list = given.corrections

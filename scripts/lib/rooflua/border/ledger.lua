@@ -62,6 +62,7 @@ local seen_op = setmetatable({}, {  -- the read-only view of it that corrections
   __metatable = false,
 })
 core.contents[seen_op] = op -- for pairs
+local work_left = 1 -- part of the last operation's work that corrections leave which say that they change work
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 --- @return number time_s
@@ -70,7 +71,7 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape or "", flop, bytes, bound
   op.mfu = value == value and value or nil
   op.evidence, op.count = evidence_names[code], count
-  local added_s = 0
+  local added_s, work = 0, 1
   for i = 1, correction_count do
     local before_s, asked = time_s, i <= asked_count
     op.time_s = before_s
@@ -85,7 +86,9 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
         bound = bound, shape = "" }
     end
     if not asked then added_s = added_s + max(0, time_s - before_s) end
+    if corrections[i].changes_work and time_s < before_s then work = work * time_s / before_s end
   end
+  if kind ~= "floor" then work_left = work end
   return time_s, min(added_s, time_s)
 end
 
@@ -102,6 +105,10 @@ local function lengthen(name, floor_s)
   local row = last_operation(name)
   if row and row.mfu and row.time_s > 0 then row.mfu = row.mfu * row.time_s / (row.time_s + floor_s) end
 end
+
+--- The part of the flop and bytes of the last operation that corrections leave which mean less work (`changes_work`
+--- of their class); 1 without them. Lower bounds of its time are multiplied by it.
+function ledger.work_left() return correction_count > 0 and work_left or 1 end
 
 --- What rows and corrections make of one operation.
 --- @return number time_s of one run, corrected

@@ -148,6 +148,14 @@ end
 local unsupported = {}
 for _, word in ipairs(words.declared "evidence") do unsupported[word.name] = word.unsupported end
 
+--- The share of evidence that counts as unsupported.
+---@param evidence table share of time per kind of evidence
+function notes.unsupported(evidence)
+  local sum = 0
+  for name, share in pairs(evidence) do sum = sum + (unsupported[name] and share or 0) end
+  return sum
+end
+
 --- Whether an operation is of a kind that a note touches.
 local touches = {
   nothing = function() return false end,

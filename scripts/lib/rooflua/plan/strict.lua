@@ -5,7 +5,7 @@ local native = require "rooflua.native"
 
 local strict = {}
 
---- Why a deployment does not count: "43.20 % of the time is extrapolated, stand_in or assumed (allowed: 20 %)"; nil
+--- Why a deployment does not count: "43.20 % of the time is extrapolated, stand_in, modelled or assumed (allowed: 20 %)"; nil
 --- where it does.
 ---@param result table of evaluate.run: evidence, noted_frac
 function strict.problem(question, result)

@@ -68,7 +68,7 @@ function opening.with_sets(reader, given, sets) return (apply_sets(reader, given
 local function variants_of(reader, given)
   local grid = variants.grid(reader, given.vary)
   if given.sweep == nil then return grid end
-  return variants.product(reader, require("rooflua.scenario.sampling").points(reader, given), grid)
+  return variants.product(reader, require("rooflua.applied.sampling").points(reader, given), grid)
 end
 
 --- The variants of one shard {index, count}, in their order.
@@ -83,7 +83,7 @@ end
 --- Refuses what is set from outside and has no effect on any variant; on the only one that runs, where it is named.
 local function check_sets(opened, set, number)
   local variant = number and opened.all[number]
-  require("rooflua.scenario.replaced").check(opened.reader, opened.given, opened.kind, set,
+  require("rooflua.applied.replaced").check(opened.reader, opened.given, opened.kind, set,
     variant and { number = number, name = variant.name, changes = variant.changes })
 end
 
