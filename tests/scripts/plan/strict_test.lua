@@ -102,7 +102,8 @@ end)
 test("a step model that records no evidence does not count, and notes of the model count as in a run", function()
   local silent = answer(99, nil, {})
   test.equal(#silent.plan.ranks, 0)
-  has((silent.text:gsub("%s+", " ")), "100.00 % of the time is extrapolated, stand_in, modelled or assumed (allowed: 99 %)")
+  has((silent.text:gsub("%s+", " ")), "100.00 % of the time is extrapolated, stand_in, modelled or assumed "
+    .. "(allowed: 99 %)")
   has(native.strict_problem({}, 0, 100), "nothing is known of what the time rests on")
   local model = { from = "llama-3.1-8b", notes = { { text = "its layers differ", touches = "everything" } } }
   local top = { model = model, steps = kernels.steps }

@@ -9,7 +9,8 @@ local sampling = require "rooflua.applied.sampling"
 local function given(more)
   local out = { model = "llama-3.1-8b", hardware = "l40s",
     engine = { "vllm 0.11", gpu_memory_utilization = 0.9, max_model_len = 16384, max_num_seqs = 64 },
-    workload = require "workloads.poisson" { rate_per_s = 2, num_requests = 30, prompt_tokens = 300, output_tokens = 20 } }
+    workload = require "workloads.poisson" { rate_per_s = 2, num_requests = 30, prompt_tokens = 300,
+      output_tokens = 20 } }
   for key, value in pairs(more or {}) do out[key] = value end
   return out
 end
@@ -24,7 +25,8 @@ end
 
 test("what the scenario leaves open has the engine's value", function()
   test.equal(by_path(given())["scheduler.max_num_batched_tokens"].value, 2048)
-  test.equal(by_path(given { engine = "vllm 0.19", hardware = "h100-sxm" })["scheduler.max_num_batched_tokens"].value, 8192)
+  local other = by_path(given { engine = "vllm 0.19", hardware = "h100-sxm" })
+  test.equal(other["scheduler.max_num_batched_tokens"].value, 8192)
   test.equal(by_path(given { engine = "vllm 0.11" })["deployment.memory_utilization"].value, 0.9)
 end)
 

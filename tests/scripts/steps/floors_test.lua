@@ -22,7 +22,8 @@ local function priced(each)
   return found.time_s, table.concat(found.notes or {}, "\n")
 end
 
-local text = "the floor (flop over peak, bytes over bandwidth) undoes the correction part: attention_decode x 0.3 becomes"
+local text = "the floor (flop over peak, bytes over bandwidth) undoes the correction part: attention_decode x 0.3 "
+  .. "becomes"
 
 test("a price says which correction the floor undoes, and only then", function()
   local full_s = priced(nil)

@@ -17,11 +17,7 @@ local specs = require "rooflua.border.specs"
 local values = require "rooflua.engines.values"
 
 local application = {}
-
---- Keys of a deployment that stand for a parameter of the scheduler.
-local twins = { ["scheduler.max_num_seqs"] = "deployment.max_num_seqs",
-  ["scheduler.max_num_batched_tokens"] = "deployment.max_num_batched_tokens",
-  ["scheduler.chunked_prefill_size"] = "deployment.max_num_batched_tokens" }
+local twins = require("rooflua.applied.options").twins
 
 --- "scheduler", "max_num_seqs" of "scheduler.max_num_seqs"; "async_depth", nil.
 local function parts_of(key) return key:match "^([^.]+)%.?(.*)$" end
@@ -46,29 +42,6 @@ local function said_at(given, key)
   if said(given, key) ~= nil then return key end
   local twin = twins[key]
   return twin and said(given, twin) ~= nil and twin or nil
-end
-
---- The keys that an option with this key says something of: its own, and that which stands for the same.
----@param key string?
-function application.keys_for(key)
-  if not key then return {} end
-  for path, twin in pairs(twins) do
-    if path == key then return { key, twin } end
-    if twin == key then return { key, path } end
-  end
-  return { key }
-end
-
---- The option of the engine by which a scenario says what stands at a key path; nil where it states none.
-function application.option_at(reader, given, path)
-  if type(given.engine) ~= "table" then return nil end
-  local ok, chosen = pcall(application.chosen, reader, given)
-  if not ok then return nil end
-  for _, name in ipairs(core.sorted_keys(chosen.options)) do
-    for _, key in ipairs(application.keys_for(chosen.engine.option[name].key)) do
-      if key == path then return name end
-    end
-  end
 end
 
 local widths = { "dp", "cp", "tp", "pp", "ep", "dcp" } -- in the order in which options depend on each other

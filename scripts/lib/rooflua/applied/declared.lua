@@ -6,6 +6,7 @@ local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
 local named_policies = require "rooflua.sandbox.named_policies"
 local open_hardware = require("rooflua.spec").hardware
+local options = require "rooflua.applied.options"
 local paths = require "rooflua.scenario.paths"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -73,7 +74,7 @@ local function add_options(out, given, applied)
     local one = of_option(applied, name)
     if one and one.value then
       kept[#kept + 1] = one
-      for _, key in ipairs(application.keys_for(one.key)) do taken[key] = one end
+      for _, key in ipairs(options.keys_for(one.key)) do taken[key] = one end
     end
   end
   for _, each in ipairs(out) do
@@ -117,7 +118,7 @@ end
 
 --- The name that a scenario uses for a parameter: that of the option of its engine which states it; else the path.
 function declared.name(reader, given, path)
-  local option = type(path) == "string" and application.option_at(reader, given, path)
+  local option = type(path) == "string" and options.stated_at(reader, given, path)
   return option and "engine." .. option or path
 end
 

@@ -62,7 +62,7 @@ local seen_op = setmetatable({}, {  -- the read-only view of it that corrections
   __metatable = false,
 })
 core.contents[seen_op] = op -- for pairs
-local work_left = 1 -- part of the last operation's work that corrections leave which say that they change work
+local work_left = 1
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 --- @return number time_s
@@ -106,8 +106,7 @@ local function lengthen(name, floor_s)
   if row and row.mfu and row.time_s > 0 then row.mfu = row.mfu * row.time_s / (row.time_s + floor_s) end
 end
 
---- The part of the flop and bytes of the last operation that corrections leave which mean less work (`changes_work`
---- of their class); 1 without them. Lower bounds of its time are multiplied by it.
+--- The part of the last operation's work that corrections leave which say `changes_work`: lower bounds are multiplied.
 function ledger.work_left() return correction_count > 0 and work_left or 1 end
 
 --- What rows and corrections make of one operation.

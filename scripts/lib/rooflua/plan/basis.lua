@@ -111,8 +111,8 @@ local function unlike_text(plan)
     end
   end
   if not low or high[1] - low[1] < unlike then return nil end
-  return ("unlike evidence: %.1f %% of the time of rank %d is unsupported, %.1f %% of rank %d; a difference between them "
-    .. "may come from what they rest on"):format(100 * low[1], low[2], 100 * high[1], high[2])
+  return ("unlike evidence: %.1f %% of the time of rank %d is unsupported, %.1f %% of rank %d; a difference between "
+    .. "them may come from what they rest on"):format(100 * low[1], low[2], 100 * high[1], high[2])
 end
 
 --- The notes of an answer as sentences: of the question, then of its deployments. What concerns some ranks names them.

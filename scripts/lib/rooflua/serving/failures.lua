@@ -87,7 +87,9 @@ local told = {
     end
     return "were refused by " .. core.join(texts, "; ")
   end,
-  never_admitted = function(state) return "were held by " .. gate_text(state) .. " to the end: it never let them go" end,
+  never_admitted = function(state)
+    return "were held by " .. gate_text(state) .. " to the end: it never let them go"
+  end,
   expired = function() return "expired: their deadlines passed first" end,
   timed_out = function() return "timed out: their clients would wait no longer" end,
   cancelled = function() return "were cancelled by their clients" end,
@@ -101,7 +103,8 @@ function failures.of(state)
   for _, outcome in ipairs(core.sorted_keys(told)) do
     local count = ended[outcome]
     if count > 0 then
-      out[#out + 1] = ("%s of %s requests %s"):format(grouped(count), grouped(ended.arrived), told[outcome](state, ended))
+      local why = told[outcome](state, ended)
+      out[#out + 1] = ("%s of %s requests %s"):format(grouped(count), grouped(ended.arrived), why)
     end
   end
   if ended.cut_answers > 0 then

@@ -1,4 +1,4 @@
--- What lower bounds undo of a run's corrections, at the mean batch of its steps: every number of processes says the same.
+-- What lower bounds undo of a run's corrections, at the mean batch of its steps: any number of processes says the same.
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local floors = require "rooflua.machine.floors"
