@@ -18,7 +18,7 @@ local function workload_of(reader, workload, count)
   end
   local thinks = parameters.clients and (parameters.think_time_s or 0) > 0
   if thinks then return policy.with(workload, { clients = count }) end
-  return chunks.require "workloads.users" { clients = count, of = workload }
+  return chunks.shipped "workloads.users" { clients = count, of = workload }
 end
 
 --- Refuses a grid over what users replace.

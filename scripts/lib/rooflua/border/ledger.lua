@@ -40,7 +40,7 @@ end
 local rows                 -- list of rows while an explanation listens, else nil
 local prefix = false       -- in front of the names of rows: "draft." while a drafter is priced
 local corrections = {}     -- instances with an op method, in order
-local correction_count = 0
+local correction_count, work_left = 0, 1
 local asked_count = 0      -- of them; those that follow are the engine's, and what they add is assumed
 local observed = false     -- whether there are rows or corrections
 local applied              -- the scenario's list that `corrections` was made of
@@ -62,7 +62,6 @@ local seen_op = setmetatable({}, {  -- the read-only view of it that corrections
   __metatable = false,
 })
 core.contents[seen_op] = op -- for pairs
-local work_left = 1
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 --- @return number time_s

@@ -3,6 +3,7 @@
 -- (what its file says and its description leaves out) and from the family of the GPU (on what its constants were
 -- fitted).
 local native = require "rooflua.native"
+local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
@@ -108,7 +109,9 @@ end
 --- @param first string[]? sentences that stand before the others
 function notes.of(prepared, evidence, first)
   local sentences = {}
-  for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
+  for _, list in ipairs { first or {}, chunks.nearer() } do
+    for _, sentence in ipairs(list) do sentences[#sentences + 1] = sentence end
+  end
   for _, each in ipairs(prepared) do
     for _, note in ipairs(each.engine_notes or {}) do sentences[#sentences + 1] = note end
     sentences[#sentences + 1] = each.found and each.found.assumes

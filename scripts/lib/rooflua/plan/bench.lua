@@ -51,7 +51,7 @@ local predicted = { "ttft_s_mean", "ttft_s_p50", "ttft_s_p99", "tpot_s_mean", "t
 --- The question with the benchmark's requests as its load, taken as they are.
 local function asked_as_bench(question, parameters)
   local own = setmetatable({}, { __index = question })
-  own.workload = chunks.require("workloads.vllm_bench")(parameters)
+  own.workload = chunks.shipped("workloads.vllm_bench")(parameters)
   own.load = { kind = "recorded", peak = 1 }
   own.metrics = predicted
   return own

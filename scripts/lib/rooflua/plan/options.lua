@@ -96,7 +96,7 @@ local function workload_of(text, clients, users)
     local open = policy_node("workloads.presets", { preset = text })
     if users then return policy_node("workloads.users", { of = open }) end
     if not clients then return open end
-    local own = chunks.require "workloads.presets".lengths[text]
+    local own = chunks.shipped "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
   local path, run = tools.split(text)
