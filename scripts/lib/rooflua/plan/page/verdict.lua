@@ -99,7 +99,8 @@ local function rests_lines(item)
 end
 
 local function holds_lines(question, item)
-  local out = { item.holds_to and "Up to " .. words.held(question, item) .. " in one run."
+  local held = item.holds_to and words.held(question, item)
+  local out = { held and (item.holds_more and "M" .. held:sub(2) or "Up to " .. held) .. " in one run."
     or "Not known: a multiple of this load is the same load." }
   if item.without_one then
     out[#out + 1] = ("Without one replica up to %s."):format(words.load(question, item.without_one))
