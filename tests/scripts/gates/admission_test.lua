@@ -226,6 +226,18 @@ test("what a gate holds to the end is the gate's, not the scheduler's", function
   test.check(not notes:find "scheduler", notes)
 end)
 
+test("a parameter `most` of a policy without interval_s is its own", function()
+  local most = { default = 40, unit = "requests", min = 0, integer = true, doc = "Requests in flight." }
+  local found = run(own({ admit = function(self, _, view)
+    return view.in_flight < self.most and "pass" or "reject"
+  end }, { params = { most = most } }))
+  test.at_least(found.summary.completed, 40)
+  test.raises("most needs interval_s above 0", function()
+    local interval_s = { default = 0, unit = "s", doc = "Of the gate." }
+    run(own({ admit = function() return "pass" end }, { params = { most = most, interval_s = interval_s } }))
+  end)
+end)
+
 test("each refusal names who refused", function()
   local count = 0
   local gate = own { admit = function()

@@ -295,6 +295,16 @@ local function add_of_clients(sentences, state, summary)
     100 * math.min(1, share))
 end
 
+--- Says which autoscalers never wanted another number of replicas.
+local function add_of_scalers(sentences, summary)
+  for _, pool in ipairs(core.plain(summary.pools or {})) do
+    if pool.starts == 0 and pool.stops == 0 and pool.changes_per_hour == 0 then
+      sentences[#sentences + 1] = ("the autoscaler of %s never acted: %d replicas all the time"):format(pool.name,
+        pool.replicas_peak)
+    end
+  end
+end
+
 --- Says that a run ended before the popularity of experts drifted.
 local function add_of_drift(sentences, state, summary)
   local own, most = state.replicas[1].prepared.experts, 0
@@ -317,6 +327,7 @@ function notes.of_run(state, failed, summary)
   end
   for _, each in ipairs(idle.of(state.given, state.metrics.seen)) do first[#first + 1] = notes.unread_sentence(each) end
   add_of_clients(first, state, summary)
+  add_of_scalers(first, summary)
   add_of_drift(first, state, summary)
   add_of_limits(first, state, summary)
   return notes.of(prepared_of(state), summary.evidence, first)
