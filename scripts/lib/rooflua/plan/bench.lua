@@ -42,7 +42,8 @@ end
 function bench.asked(question, scale)
   local of = bench.options(question, scale)
   return { num_prompts = of.num_prompts, request_rate = of.request_rate < math.huge and of.request_rate or nil,
-    max_concurrency = of.max_concurrency }
+    max_concurrency = of.max_concurrency, prompt_tokens_mean = question.drawn.mean_prompt,
+    output_tokens_mean = question.drawn.mean_output }
 end
 
 local predicted = { "ttft_s_mean", "ttft_s_p50", "ttft_s_p99", "tpot_s_mean", "tpot_s_p50", "tpot_s_p99",
