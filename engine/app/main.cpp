@@ -234,7 +234,7 @@ void add_repl(const Command& app) {
 
 void add_diff(const Command& app) {
   const Command diff =
-      app.command("diff", "Compare two result documents, or schedules; exit 1 if they differ");
+      app.command("diff", "Compare two result documents, files of requests, or schedules; exit 1 if they differ");
   auto* files = new std::pair<std::string, std::string>;
   auto* tolerance = new double(0.0);
   auto* schedule = new bool(false);
