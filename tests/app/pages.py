@@ -63,7 +63,9 @@ DRIVER = """
       });
     });
     document.querySelectorAll("select").forEach((e) => {
-      [...e.options].forEach((o, i) => { e.selectedIndex = i; fire(e, "input"); fire(e, "change"); changed++; tell(); });
+      [...e.options].forEach((o, i) => {
+        e.selectedIndex = i; fire(e, "input"); fire(e, "change"); changed++; tell();
+      });
     });
     document.querySelectorAll("input[type=checkbox], input[type=radio], button, th, .legend *").forEach((e) => {
       e.dispatchEvent(new MouseEvent("click", { bubbles: true })); changed++;

@@ -22,10 +22,11 @@ return Own
 ]])
 write("schedulers/vllm_v1.lua", [[
 local policy = require "rooflua.policy"
-return policy.define { name = "vllm_v1", doc = "The program's, by another seat.", extends = require "schedulers.vllm_v1" }
+local Own = { name = "vllm_v1", doc = "The program's.", extends = require "schedulers.vllm_v1" }
+return policy.define(Own)
 ]])
-local head = "return { rooflua = 1, kind = 'price', model = 'llama-3.1-8b', hardware = 'h100-sxm', engine = 'vllm 0.19',\n"
-  .. "price = { { name = 'a', decodes = 4, decode_context_tokens = 400 } }, "
+local head = "return { rooflua = 1, kind = 'price', model = 'llama-3.1-8b', hardware = 'h100-sxm',\n"
+  .. "engine = 'vllm 0.19', price = { { name = 'a', decodes = 4, decode_context_tokens = 400 } }, "
 write("by_name.lua", head .. "corrections = { 'step_overhead' } }")
 write("by_require.lua", head .. "corrections = { require 'corrections.step_overhead' {} } }")
 write("without.lua", head .. "}")

@@ -103,7 +103,8 @@ local function matched_text(first, second)
     if before and after and before > 0 then
       count, sum = count + 1, sum + after - before
       local change = after / before - 1
-      if change < -levers.flat_frac then faster = faster + 1 elseif change > levers.flat_frac then slower = slower + 1 end
+      if change < -levers.flat_frac then faster = faster + 1 end
+      if change > levers.flat_frac then slower = slower + 1 end
     end
   end
   if count == 0 then return nil end

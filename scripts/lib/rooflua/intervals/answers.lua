@@ -113,8 +113,8 @@ end
 local function ends_of(list, load, evidence)
   local ends, basis, is_fitted, out = nil, kinds.basis_of(evidence), true, { kinds = json.array {} }
   for i, kind in ipairs(list) do
-    local share, own, is_wider = kinds.borrowed_share(kind, evidence), nil, false
-    if share then own, is_wider = widths.of_borrowed(kind, load, basis) else own = widths.of(kind, load, basis) end
+    local share = kinds.borrowed_share(kind, evidence)
+    local own, is_wider = (share and widths.of_borrowed or widths.of)(kind, load, basis)
     if is_wider then out.borrowed = { share = share, gpu = kind.gpu, from = kind.lender } end
     out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
       deployments = own.deployments, points = own.points }

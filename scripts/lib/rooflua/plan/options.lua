@@ -93,9 +93,9 @@ local function workload_of(text, clients, users)
     return users and policy_node("workloads.users", { of = open }) or open
   end
   if core.is_among(text, presets) then
-    local open = policy_node("workloads.presets", { preset = text })
-    if users then return policy_node("workloads.users", { of = open }) end
-    if not clients then return open end
+    local preset = policy_node("workloads.presets", { preset = text })
+    if users then return policy_node("workloads.users", { of = preset }) end
+    if not clients then return preset end
     local own = chunks.shipped "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
@@ -117,12 +117,12 @@ local function load_of(given, is_recorded, stated)
     if stated then return { rate_per_s = stated.rate_per_s, clients = stated.clients, peak = given.peak } end
     return given.peak and { peak = given.peak } or "recorded"
   end
-  local stated = {}
+  local sizes = {}
   for _, name in ipairs { "rate", "clients", "users" } do
-    if given[name] then stated[#stated + 1] = "--" .. name end
+    if given[name] then sizes[#sizes + 1] = "--" .. name end
   end
-  if #stated > 1 then fail("%s: give one of them", core.join(stated, " and ")) end
-  if #stated == 0 then fail "--rate, --users or --clients: one of them says how large the load is" end
+  if #sizes > 1 then fail("%s: give one of them", core.join(sizes, " and ")) end
+  if #sizes == 0 then fail "--rate, --users or --clients: one of them says how large the load is" end
   return { rate_per_s = given.rate, clients = given.clients or given.users, peak = given.peak }
 end
 

@@ -6,7 +6,7 @@ local unnamed = {}
 
 --- The candidate of a GPU that is best among those that have a deployment; and why another one has none.
 local function best_of(found, gpu)
-  local best, ended = nil, nil
+  local best, ended
   for _, each in ipairs(found.candidates) do
     if each.gpu == gpu then
       local deployment = each.result and each.result.deployment
@@ -26,7 +26,8 @@ function unnamed.sentences(question, found, told)
     if not told[i] then
       local best, ended = best_of(found, i)
       if best then
-        local deployment, price = best.result.deployment, gpu.price and words.dollars(best.result.deployment.cost_per_hour)
+        local deployment = best.result.deployment
+        local price = gpu.price and words.dollars(deployment.cost_per_hour)
         out[#out + 1] = ("%s: the best is %s (%s)%s, behind the ranks above"):format(gpu.label,
           units.counted(deployment.gpus, "GPU"), best.name, price and ", " .. price .. "/h" or ", without a price")
       elseif ended then

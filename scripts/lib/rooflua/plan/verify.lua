@@ -106,8 +106,8 @@ function verify.run(given)
     core.fail("%s: has none of the figures of vllm bench serve --save-result (mean_ttft_ms, ...)", given.verify)
   end
   local other = differences(own.bench_asked or {}, measured)
-  local text = ("rank %d: %s\nmeasured: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank, own.name,
-    load_text(measured), columns.values(rows), #list - outside, #list)
+  local text = ("rank %d: %s\nmeasured: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank,
+    own.name, load_text(measured), columns.values(rows), #list - outside, #list)
   for _, each in ipairs(other) do
     text = text .. ("%s: has %s: the intervals are those of another benchmark\n"):format(given.verify, each)
   end
