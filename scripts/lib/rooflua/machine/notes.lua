@@ -279,12 +279,13 @@ local function add_of_limits(sentences, state, summary)
 end
 
 --- Says that p99 may be of the first instant: that the clients of a closed loop come faster than they are answered,
---- and that their first requests are more than a hundredth of all.
+--- and that their first requests are more than a hundredth of all. Who states the start knows of it.
 local function add_of_clients(sentences, state, summary)
-  local parameters = policy.is_instance(state.given.workload) and policy.parameters(state.given.workload) or {}
+  local workload = state.given.workload
+  local parameters = policy.is_instance(workload) and policy.parameters(workload) or {}
   local clients, thinks = parameters.clients, parameters.think_time_s
-  if not (clients and thinks and parameters.start_rate_per_s) or clients < 2 then return end
   local rate = parameters.start_rate_per_s
+  if not (clients and thinks and rate) or clients < 2 or policy.is_given(workload, "start_rate_per_s") then return end
   if rate == 0 then rate = thinks > 0 and clients / thinks or math.huge end
   local ttft, share = summary.ttft_s, clients / summary.requests
   if rate < 2 * summary.requests_per_s or share < 0.01 or not ttft or ttft.p99 < 1.5 * ttft.p50 then return end
