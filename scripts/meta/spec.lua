@@ -151,6 +151,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field computes_in table<string, string> by dtype, the format that the tensor cores multiply it in
 ---@field domain_gpus integer GPUs that reach each other over the link
 ---@field node_gpus integer GPUs of one node: that one operating system runs
+---@field peer_copies boolean GPUs of a node copy to each other, not through its host's memory
 ---@field tdp_w number watts that the datasheet allows; 0 = not stated
 ---@field sms integer streaming multiprocessors
 ---@field tables_from string GPU whose tables are borrowed; "" = none
