@@ -9,6 +9,7 @@ local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
 local policy = require "rooflua.policy"
 local specs = require "rooflua.border.specs"
+local units = require "rooflua.text.units"
 local words = require "rooflua.base.words"
 
 local notes = {}
@@ -296,12 +297,25 @@ local function add_of_clients(sentences, state, summary)
     100 * math.min(1, share))
 end
 
---- Says which autoscalers never wanted another number of replicas.
-local function add_of_scalers(sentences, summary)
-  for _, pool in ipairs(core.plain(summary.pools or {})) do
-    if pool.starts == 0 and pool.stops == 0 and pool.changes_per_hour == 0 then
-      sentences[#sentences + 1] = ("the autoscaler of %s never acted: %d replicas all the time"):format(pool.name,
-        pool.replicas_peak)
+--- Entries of `replicas` with an autoscaler, in the order of pools.
+local function scaled_entries(given)
+  local out = {}
+  for _, own in ipairs(type(given.replicas) == "table" and core.plain(given.replicas) or {}) do
+    own = core.plain(own)
+    if own.autoscaler ~= nil then out[#out + 1] = own end
+  end
+  return out
+end
+
+--- Says which autoscalers never wanted another number of replicas, of those that may have another one.
+local function add_of_scalers(sentences, given, summary)
+  local entries = summary.pools and scaled_entries(given) or {}
+  for i, pool in ipairs(core.plain(summary.pools or {})) do
+    local own = entries[i] or {}
+    local may_act = (own.min or 1) < (own.max or math.huge)
+    if may_act and pool.starts == 0 and pool.stops == 0 and pool.changes_per_hour == 0 then
+      sentences[#sentences + 1] = ("the autoscaler of %s never acted: %s all the time"):format(pool.name,
+        units.counted(pool.replicas_peak, "replica"))
     end
   end
 end
@@ -328,7 +342,7 @@ function notes.of_run(state, failed, summary)
   end
   for _, each in ipairs(idle.of(state.given, state.metrics.seen)) do first[#first + 1] = notes.unread_sentence(each) end
   add_of_clients(first, state, summary)
-  add_of_scalers(first, summary)
+  add_of_scalers(first, state.given, summary)
   add_of_drift(first, state, summary)
   add_of_limits(first, state, summary)
   return notes.of(prepared_of(state), summary.evidence, first)
