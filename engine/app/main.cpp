@@ -194,7 +194,7 @@ void add_data(const Command& app) {
   const Command add = command.command(
       "add", "Check a folder that was measured, and install it as a GPU with a name");
   add.option("path", a->path, "Folder with hardware.toml and tables", {.required = true});
-  add.option("--name", a->name, "Name of the GPU (that of the folder)", {.check = app::given()});
+  add.option("--name", a->name, "Name of the GPU (that of hardware.toml, else of the folder)", {.check = app::given()});
   add.option("--to", a->to, "Folder of GPUs ($ROOFLUA_GPUS, else ~/.local/share/rooflua/gpus)",
              {.check = app::given()});
   add.option("--for", a->scenario,

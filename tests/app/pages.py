@@ -120,6 +120,14 @@ def problems(name, result):
     return sorted(set(out))
 
 
+def repeated(name, page):
+    """Intervals that the section "How sure" of a run's page says more than once."""
+    section = re.search(r"How sure</h2>(.*?)<h2", page.read_text(), re.S)
+    found = re.findall(r"[\d.]+ (?:us|ms|s) \([\d.]+ to [\d.]+", section.group(1)) if section else []
+    return [f"{name}: {each}) stands there {found.count(each)} times" for each in sorted(set(found))
+            if found.count(each) > 1]
+
+
 def main():
     program = sys.argv[1]
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -137,6 +145,7 @@ def main():
             assert page.exists(), f"{kind}: {done.stderr}"
             result = driven(chromium, page, folder)
             found = problems(kind, result)
+            found += repeated(kind, page) if kind == "one" else []
             if kind.startswith("plan") and not result["said"]:
                 found.append(f"{kind}: nothing was told of the plan")
             for each in found:
