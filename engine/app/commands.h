@@ -24,6 +24,11 @@ class Misused : public Error {
 inline constexpr const char* engine_help =
     "The serving engine and its release: \"vllm 0.19\" (list engines)";
 
+/// Of the option --users.
+inline constexpr const char* users_help =
+    "So many users who wait for answers and think, in place of the workload's arrivals (its "
+    "think time, else 10 s)";
+
 /// Of the option --command: a launch command of an engine.
 inline constexpr const char* command_help =
     "\"vllm serve MODEL ...\": model, engine and deployment are those of this launch command, "
@@ -35,7 +40,7 @@ inline constexpr const char* command_model_help =
 struct RunArguments {
   std::string scenario, engine, command, model;
   std::vector<std::string> set;  // key=value
-  std::optional<long> seed;
+  std::optional<long> seed, users;
   int jobs = 1;
   std::string json;      // a file, or "-" for stdout
   std::string requests;  // per-request CSV
@@ -46,7 +51,7 @@ struct RunArguments {
   std::string shard;     // "3/16" or "auto/16": a part of the runs
   std::string round;     // of a search or plan: the file with the runs of its earlier rounds
   bool explain = false;
-  // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
+  // The largest share of time that may be extrapolated, stand_in, modelled or assumed; without it, any.
   std::optional<double> strict_percent;
   bool trusted = false;
   std::vector<std::string> write;  // FORMAT=FILE: results in the formats of other tools
@@ -111,7 +116,7 @@ struct PlanArguments {
     bool flag = false;
   };
   std::map<std::string, Axis> axes;  // by the key of the option
-  std::optional<long> survive, replicates, requests, ranks, seed, why;
+  std::optional<long> survive, replicates, requests, ranks, seed, users, why;
   bool all = false, front = false, quiet = false;
   int jobs = 1;
   std::string json, html, write, emit;

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <fstream>
 
 #include "app/commands.h"
 #include "base/json.h"
@@ -10,8 +11,29 @@
 
 namespace rooflua::app {
 
+namespace {
+
+/// Whether a file is no JSON document but a table of requests: it does not begin with a brace.
+bool is_table(const std::string& path) {
+  std::ifstream in(path);
+  char first = '{';
+  in >> first;
+  return first != '{' && first != '[';
+}
+
+int diff_requests(const std::string& a, const std::string& b, const std::filesystem::path& home) {
+  script::Vm vm({.home = home, .trusted = true});
+  const Json told = vm.call("rooflua.explore.side_by_side", "of_requests",
+                            {Json(Json::Array{Json(a), Json(b)})});
+  std::fputs(printable(text_of(told, "text")).c_str(), stdout);
+  return is_true(told, "is_same") ? 0 : 1;
+}
+
+}  // namespace
+
 int diff(const std::string& a, const std::string& b, double tolerance,
          const std::filesystem::path& home) {
+  if (is_table(a) && is_table(b)) return diff_requests(a, b, home);
   const Json first = read_json(a), second = read_json(b);
   const Comparison comparison = compare(first, second, tolerance);
   std::fputs(report(comparison, tolerance).c_str(), stdout);

@@ -36,6 +36,7 @@ void add_run(const Command& app) {
                  {.repeated = true});
   command.option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, &a->model);
+  command.option("--users", a->users, app::users_help, {.check = app::whole(1, 1000000)});
   command.option("--seed", a->seed, "Overrides the scenario's seed", {.check = seeds()});
   command.option("--jobs", a->jobs, "Worker processes for variants, or for the replicas of one",
                  {.check = app::whole(1, 1024)});
@@ -70,7 +71,7 @@ void add_run(const Command& app) {
   command.flag("--explain", a->explain, "Print the price of a step operation by operation");
   app::add_intervals(command, a->intervals);
   command.option("--strict", a->strict_percent,
-                 "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed",
+                 "Exit 1 if more than PERCENT of the time is extrapolated, stand_in, modelled or assumed",
                  {.check = between(0, 100), .alone = "0"});
   command.flag("--trusted", a->trusted, "Give the scenario the full standard library");
   command.option("--timeout", a->timeout_s,
@@ -193,7 +194,7 @@ void add_data(const Command& app) {
   const Command add = command.command(
       "add", "Check a folder that was measured, and install it as a GPU with a name");
   add.option("path", a->path, "Folder with hardware.toml and tables", {.required = true});
-  add.option("--name", a->name, "Name of the GPU (that of the folder)", {.check = app::given()});
+  add.option("--name", a->name, "Name of the GPU (that of hardware.toml, else of the folder)", {.check = app::given()});
   add.option("--to", a->to, "Folder of GPUs ($ROOFLUA_GPUS, else ~/.local/share/rooflua/gpus)",
              {.check = app::given()});
   add.option("--for", a->scenario,
@@ -233,7 +234,7 @@ void add_repl(const Command& app) {
 
 void add_diff(const Command& app) {
   const Command diff =
-      app.command("diff", "Compare two result documents, or schedules; exit 1 if they differ");
+      app.command("diff", "Compare two result documents, files of requests, or schedules; exit 1 if they differ");
   auto* files = new std::pair<std::string, std::string>;
   auto* tolerance = new double(0.0);
   auto* schedule = new bool(false);

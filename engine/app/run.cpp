@@ -148,8 +148,8 @@ void tell_where(const std::vector<script::VariantResult>& results) {
   }
 }
 
-/// --strict: reports the variants in which too large a share of time is extrapolated, stand_in or
-/// assumed. Plans leave such deployments out; reported are those that have no other.
+/// --strict: reports the variants in which too large a share of time is unsupported. Plans leave
+/// such deployments out; reported are those that have no other.
 bool too_doubtful(const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!arguments.strict_percent) return false;
@@ -291,6 +291,7 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
   options.command = launch_command(arguments.command, arguments.engine, arguments.model);
   options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
+  if (arguments.users) options.set.push_back("users=" + std::to_string(*arguments.users));
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
   options.shard = shard_of(arguments);

@@ -14,7 +14,8 @@
 --- are not generated again. nil: the client gives up
 ---@field start? fun(self, rng: rooflua.Random)
 
---- How a request ended that its client may send again: refused, expired, timed_out, rejected, starved or replica_lost.
+--- How a request ended that its client may send again: refused, expired, timed_out, rejected, starved,
+--- never_admitted or replica_lost.
 ---@class rooflua.Ending
 ---@field outcome string
 ---@field status integer? HTTP status of the answer; nil: there was none, the client had waited too long

@@ -22,7 +22,7 @@ local scenario = {
     output_tokens = { distribution = "lognormal", mean = 200, sigma = 0.6, max = 2000 },
   },
   plan = {
-    load = { rate_per_s = 20 },
+    load = { rate_per_s = 20 }, -- users who wait for answers and think: rooflua plan @FILE@ --users 2000
     slo = { ttft_s_p99 = 1, tpot_s_p99 = 0.05 },
     gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "h200-sxm", most = 8, price_per_hour = 4 } },
     confidence = 0.8,

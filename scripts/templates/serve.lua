@@ -28,7 +28,8 @@ local scenario = {
   -- Which requests run in a step: rooflua list schedulers, rooflua help schedulers.vllm_v1
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 128, max_num_batched_tokens = 8192 },
 
-  -- When requests come and how long they are. Recorded ones: require "workloads.trace" { path = ... }
+  -- When requests come and how long they are. Recorded ones: require "workloads.trace" { path = ... }; users who
+  -- wait for answers and think: run with --users 40, or rooflua new NAME --kind users
   workload = require "workloads.poisson" {
     rate_per_s = 4,
     num_requests = 300,

@@ -5,6 +5,7 @@
 --- arrival is moved to the time by which the shape amounts to the old one. Pauses between requests that follow each
 --- other stay.
 local inner = require "workloads.composed.inner"
+local period = require "workloads.composed.period"
 local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 
@@ -82,7 +83,8 @@ local function next_request(state)
   local at_s, prompt, output, fields = state.own.next(state.own)
   if not at_s then return nil end
   state.sent = state.sent + 1
-  return moved(state, at_s), prompt, output, fields
+  state.last_s = moved(state, at_s)
+  return state.last_s, prompt, output, fields
 end
 
 local function next_play(state)
@@ -90,13 +92,21 @@ local function next_play(state)
   if not play then return nil end
   state.sent = state.sent + 1
   play.arrival_s = moved(state, play.arrival_s)
+  state.last_s = play.arrival_s
   return play
 end
 
 local function answered(state, ...) return state.own.done(state.own, ...) end
 local function more(state) return state.own.more(state.own) end
 local function cancelled(state) return state.own.cancels(state.own) end
-local function notes(state) return state.own.notes(state.own) end
+local function notes(state)
+  local own, out = state.own.notes, {}
+  for _, each in ipairs(type(own) == "function" and own(state.own) or own or {}) do out[#out + 1] = each end
+  for _, each in ipairs(period.notes(state.last_s, 24 * state.hour_s, "requests of workload.of, workload.hour_s")) do
+    out[#out + 1] = each
+  end
+  return out
+end
 
 --- The day of what `of` makes of its workload, as of a multiple of its load.
 ---@param of fun(workload: rooflua.Workload): rooflua.Workload
@@ -107,13 +117,13 @@ function Day:requests(rng)
   local own = inner.open(self.of, rng, "workload.of")
   if own.lanes then error("workload.of: plays in lanes begin when others end, at no hour of the day", 0) end
   local state = { own = own, week = week_of(self), start = self.start_hour, hour_s = self.hour_s, sigma = self.noise,
-    noise = rng:stream "hours", hour = -1, rate = 0, amount_s = 0, sent = 0 }
+    noise = rng:stream "hours", last_s = 0, hour = -1, rate = 0, amount_s = 0, sent = 0 }
   for _, key in ipairs { "shares_content", "classes", "left_out", "until_s", "idle_cap_s", "measured_s" } do
     state[key] = own[key]
   end
   state.next, state.plays = own.next and next_request, own.plays and next_play
   state.done, state.more, state.cancels = own.done and answered, own.more and more, own.cancels and cancelled
-  state.notes = type(own.notes) == "function" and notes or own.notes
+  state.notes = notes
   return state
 end
 

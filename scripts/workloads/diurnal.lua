@@ -1,5 +1,6 @@
 --- A day: a rate that rises and falls as a sine, with the same period for as long as requests come.
 local arrivals = require "rooflua.arrivals"
+local period = require "workloads.composed.period"
 local policy = require "rooflua.policy"
 
 ---@class workloads.Diurnal: rooflua.Workload
@@ -51,9 +52,16 @@ local function gap(state)
   return time_s - begin_s
 end
 
+local function notes(state)
+  if state.workload.swing == 0 then return {} end
+  return period.notes(state.clock_s, state.workload.period_s, "workload.num_requests, workload.period_s")
+end
+
 ---@param rng rooflua.Random
 function Diurnal:requests(rng)
-  return arrivals.open_loop(self, rng, gap)
+  local state = arrivals.open_loop(self, rng, gap)
+  state.notes = notes
+  return state
 end
 
 return Diurnal

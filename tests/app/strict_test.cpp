@@ -32,7 +32,7 @@ TEST_CASE(
                                                "num_requests = 5 } }\n");
     const Said said = rooflua::test::rooflua("run " + name + " --strict --quiet 2>&1");
     CHECK(said.status == 1);
-    CHECK(contains(said.text, "of the time is extrapolated, stand_in or assumed"));
+    CHECK(contains(said.text, "of the time is extrapolated, stand_in, modelled or assumed"));
     const Said json = rooflua::test::rooflua("run " + name + " --quiet --json - 2>&1");
     const Json document = parse_json(json.text, "run");
     const Json& evidence = *document.find("variants")->items()[0].find("summary")->find("evidence");
@@ -63,7 +63,8 @@ TEST_CASE("a plan under --strict ends as a run does, by its own command and by r
     const Said said = rooflua::test::rooflua(name + "--strict 2>&1 >/dev/null");
     CHECK(said.status == 1);
     CHECK(contains(said.text, "rooflua: --strict: "));
-    CHECK(contains(said.text, "% of the time is extrapolated, stand_in or assumed (allowed: 0 %)"));
+    CHECK(contains(said.text,
+                   "% of the time is extrapolated, stand_in, modelled or assumed (allowed: 0 %)"));
     CHECK(!contains(said.text, "nothing is known"));
     CHECK(rooflua::test::rooflua(name + "--strict=nan 2>&1").status == 2);
   }

@@ -159,7 +159,7 @@ local function check_ended(live, result)
   local summary = result.summary
   local ended = 0
   for _, key in ipairs { "completed", "rejected", "starved", "exceeds_kv_cache", "exceeds_max_model_len",
-    "unfinished", "refused", "expired", "timed_out", "cancelled", "replica_lost" } do
+    "unfinished", "refused", "never_admitted", "expired", "timed_out", "cancelled", "replica_lost" } do
     ended = ended + (summary[key] or 0)
   end
   local arrived = result.totals.arrived

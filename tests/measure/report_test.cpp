@@ -67,12 +67,23 @@ TEST_CASE("variants stand side by side in one unit per column") {
   CHECK(below(comparison({slow, fast})) == R"(
 variant     req/s  tok/s  TTFT p50 ms  TTFT p99 s  TPOT p50 ms  TPOT p99 ms  E2E mean ms  preempted  failed  unsupported
 ------------------------------------------------------------------------------------------------------------------------
-chunk=512   111.1  388.9        11.50       12.00        2.333        2.660        17.50          1       1       11.1 %
-chunk=2048  111.1  388.9        11.50     0.01297        2.333        2.660        17.50          1       1       11.1 %
+chunk=512   111.1  388.9        11.50       12.00        2.333        2.660        17.50          1       1       22.2 %
+chunk=2048  111.1  388.9        11.50     0.01297        2.333        2.660        17.50          1       1       22.2 %
 
 66.7 % of the requests of chunk=512 completed: quantiles are of these alone
-unsupported: share of time that is extrapolated, stand_in or assumed
+unsupported: share of time that is extrapolated, stand_in, modelled or assumed
 )");
+}
+
+TEST_CASE("variants whose time rests on unlike evidence are told, with both names") {
+  Variant tables{"engine=vllm", Json::object(), synthetic()},
+      borrowed{"engine=sglang", Json::object(), synthetic()};
+  CHECK(comparison({tables, borrowed}).find("unlike evidence") == std::string::npos);
+  borrowed.summary.evidence = {0.1, 0, 0, 0.8, 0.1, 0};
+  const std::string text = comparison({tables, borrowed});
+  CHECK(text.find("unlike evidence: 22.2 % of the time of engine=vllm is unsupported, 90.0 % of "
+                  "engine=sglang; a difference between them may come from what they rest on\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("variants whose requests have classes have a row for each class") {

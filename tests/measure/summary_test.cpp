@@ -48,7 +48,7 @@ TEST_CASE("the figures of a run that can be checked in the head") {
   CHECK(s.peak_concurrency == 3);
   CHECK(s.peak_output_tokens_per_s == 7);
   CHECK(s.evidence[static_cast<std::size_t>(Evidence::measured)] == Approx(10.0 / 18));
-  CHECK(s.unsupported_share() == Approx(2.0 / 18));
+  CHECK(s.unsupported_share() == Approx(4.0 / 18));
   CHECK_FALSE(s.goodput_per_s.has_value());
 }
 

@@ -47,9 +47,9 @@ TEST_CASE("a list of words that is not in the order of its enum is noticed") {
   CHECK_FALSE(in_order(wrong));
 }
 
-TEST_CASE("unsupported is what --strict limits: extrapolated, stand_in or assumed") {
-  CHECK(unsupported_names() == "extrapolated, stand_in or assumed");
-  CHECK(unsupported_share({0.5, 0.25, 0.0625, 0.03125, 0.125, 0.03125}) == 0.125);
+TEST_CASE("unsupported is what --strict limits: extrapolated, stand_in, modelled or assumed") {
+  CHECK(unsupported_names() == "extrapolated, stand_in, modelled or assumed");
+  CHECK(unsupported_share({0.5, 0.25, 0.0625, 0.03125, 0.125, 0.03125}) == 0.25);
 }
 
 TEST_CASE("every evidence has a class and a colour in the style sheet of pages") {

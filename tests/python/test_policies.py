@@ -1,5 +1,10 @@
 """Every key that takes a policy takes one with parameters from Python."""
 
+import os
+
+import pytest
+
+import rooflua
 from rooflua.kinds import FOLDERS
 from rooflua.run import command, scenario_text
 
@@ -59,3 +64,26 @@ def test_a_policy_with_parameters_stands_at_every_key_that_takes_one(tmp_path):
         (tmp_path / f"{name}.lua").write_text(scenario_text(each))
         status, out, err = command(["check", str(tmp_path / f"{name}.lua")])
         assert status == 0, f"{name}: {out}{err}"
+
+
+def test_policies_of_the_current_folder_are_found_and_nothing_is_left_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "routers").mkdir()
+    (tmp_path / "routers/mine.lua").write_text("""
+local policy = require "rooflua.policy"
+local Mine = policy.define { name = "mine", doc = "Of this test.", params = { to = { default = 0, doc = "Where." } } }
+function Mine:route() return self.to end
+return Mine
+""")
+    run = rooflua.run(**SERVED, replicas=2, router={"name": "mine", "to": 1})
+    replicas = run.document["variants"][0]["summary"]["replicas"]
+    assert sorted(each["completed"] for each in replicas) == [0, 100]
+    with pytest.raises(rooflua.Mistake, match="unknown policy of routers 'mime'; did you mean 'mine'"):
+        rooflua.run(**SERVED, replicas=2, router={"name": "mime"})
+    assert os.listdir(tmp_path) == ["routers"]
+
+
+def test_users_stand_in_place_of_the_arrivals():
+    run = rooflua.run(**SERVED, users=7)
+    assert run.document["variants"][0]["summary"]["peak_concurrency"] <= 7
+    assert any("7 users send the requests of poisson" in each for each in run.document["variants"][0]["notes"])

@@ -43,6 +43,7 @@ void add_plan(const Command& app, const std::filesystem::path& home) {
   command.option("--rate", a->rate, "Requests per second", {.check = between(1e-6, 1e9)});
   command.option("--clients", a->clients, "Clients that each wait for their answer",
                  {.check = between(1, 1e6)});
+  command.option("--users", a->users, users_help, {.check = whole(1, 1000000)});
   command.option("--peak", a->peak, "Multiplies the load (1)", {.check = between(1e-3, 1e3)});
   repeated("--autoscaler", a->autoscaler,
            "Also a day with it in place of the fleet for the peak: hpa, keda, planner_load, ...");

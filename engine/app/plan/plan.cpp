@@ -50,6 +50,7 @@ Json options_of(const PlanArguments& a) {
   put(out, "power", a.power);
   put(out, "rate", a.rate);
   put(out, "clients", a.clients);
+  put(out, "users", a.users);
   put(out, "peak", a.peak);
   put(out, "autoscaler", a.autoscaler);
   put(out, "confidence", a.confidence);

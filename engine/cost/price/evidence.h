@@ -22,7 +22,7 @@ inline constexpr EvidenceWord evidence_words[] = {
     {Evidence::interpolated, "interpolated", "between rows", false},
     {Evidence::extrapolated, "extrapolated", "beyond the rows", true},
     {Evidence::stand_in, "stand_in", "another shape's or another GPU's utilisation", true},
-    {Evidence::modelled, "modelled", "from datasheet figures: modelled kernels, bandwidth", false},
+    {Evidence::modelled, "modelled", "from datasheet figures: modelled kernels, bandwidth", true},
     {Evidence::assumed, "assumed", "a constant that was fitted or guessed", true},
 };
 static_assert(in_order(evidence_words));
@@ -42,7 +42,7 @@ constexpr Evidence worst(Evidence a, Evidence b) {
 }
 /// The part of the shares (by evidence) that is unsupported: what --strict limits.
 double unsupported_share(const EvidenceShares& shares);
-/// The names of unsupported evidence as a sentence has them: "extrapolated, stand_in or assumed".
+/// The names of unsupported evidence as a sentence has them: "extrapolated, stand_in, modelled or assumed".
 std::string unsupported_names();
 
 }  // namespace rooflua

@@ -15,11 +15,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The name of the GPU. @throws Error for one that cannot be a folder's or that a shipped GPU has
-std::string checked_name(const FolderAsked& asked, const fs::path& home) {
-  const std::string name =
-      asked.name.empty()
-          ? (fs::absolute(asked.folder) / "").lexically_normal().parent_path().filename().string()
-          : asked.name;
+/// It is the one asked for, else that of hardware.toml, which is the folder's where it states none.
+std::string checked_name(const FolderAsked& asked, const FolderReport& report,
+                         const fs::path& home) {
+  const fs::path folder = (fs::absolute(asked.folder) / "").lexically_normal().parent_path();
+  const std::string stated = report.hardware ? report.hardware->name : "";
+  const bool is_path = stated.empty() || stated == "." || stated == "..";  // of a relative folder
+  const std::string name = !asked.name.empty() ? asked.name
+                           : is_path           ? folder.filename().string()
+                                               : stated;
   const bool plain =
       !name.empty() && name.front() != '.' &&
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
@@ -117,7 +121,7 @@ Json tables_json(const FolderReport& report) {
 
 std::string name_of_added(const FolderAsked& asked, const FolderReport& report,
                           const fs::path& home) {
-  const std::string name = checked_name(asked, home);
+  const std::string name = checked_name(asked, report, home);
   place_of(asked);
   check_aliases(report, name, home);
   return name;

@@ -62,6 +62,17 @@ void add_table(HtmlPage& page, Rows table, bool varies) {
   if (is_long) page.close_details();
 }
 
+/// Whether a line of a report says what the table of the only run says.
+bool is_in_table(const std::string& line, const Json& variant) {
+  const Json* intervals = variant.find("intervals");
+  for (const char* key : {"tpot_s", "ttft_s", "e2e_s"}) {
+    const std::string text = intervals == nullptr ? "" : range(*intervals, key);
+    if (!text.empty() && line.find(text.substr(0, text.size() - 1)) != std::string::npos)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void add_intervals(HtmlPage& page, const Json& variants) {
@@ -77,7 +88,7 @@ void add_intervals(HtmlPage& page, const Json& variants) {
   if (varies) return;
   const std::vector<std::string> lines = interval_lines(*documents.front());
   for (const std::string& line : lines) {
-    if (line != about.front()) page.note(line);
+    if (line != about.front() && !is_in_table(line, *documents.front())) page.note(line);
   }
 }
 

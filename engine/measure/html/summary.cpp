@@ -203,6 +203,12 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_parts(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");
+  std::vector<std::string> whole_names;
+  std::vector<NamedSummary> all;
+  for (const Served& each : variants) whole_names.push_back(name_of(each));
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    all.push_back({whole_names[i], &variants[i].summary});
+  if (const std::string unlike = unlike_evidence(all); !unlike.empty()) page.note(unlike + ".");
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;
   for (const Served& each : variants) {

@@ -108,7 +108,7 @@ struct Summary : LatencyParts {
 
   /// Puts figures of a part after those of parts before it.
   void add(const PartRow& part, std::any figures);
-  /// The share of time that is extrapolated, stand_in or assumed, or that a note of the model
+  /// The share of time that is extrapolated, stand_in, modelled or assumed, or that a note of the model
   /// touches: what --strict limits.
   double unsupported_share() const;
 };

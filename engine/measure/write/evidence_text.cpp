@@ -59,4 +59,17 @@ std::string unsupported_text(const std::vector<const Summary*>& runs) {
   return unsupported_names() + (noted ? ", or that notes of the model touch" : "");
 }
 
+std::string unlike_evidence(const std::vector<NamedSummary>& runs) {
+  constexpr double least = 0.2;
+  if (runs.size() < 2) return "";
+  const auto share = [](const NamedSummary& run) { return run.summary->unsupported_share(); };
+  const auto [low, high] = std::minmax_element(
+      runs.begin(), runs.end(),
+      [&](const NamedSummary& a, const NamedSummary& b) { return share(a) < share(b); });
+  if (share(*high) - share(*low) < least) return "";
+  return "unlike evidence: " + percent(share(*low)) + " of the time of " + std::string(low->name) +
+         " is unsupported, " + percent(share(*high)) + " of " + std::string(high->name) +
+         "; a difference between them may come from what they rest on";
+}
+
 }  // namespace rooflua

@@ -8,8 +8,9 @@
 
 namespace rooflua {
 
-/// The `notes` of these documents (variants of --json), each once, in order of first appearance. A
-/// parameter without effect in some of them comes with their names.
+/// The `notes` of these documents (variants of --json), each once, in order of first appearance.
+/// Those of some variants only come with names of these; of notes that differ in numbers alone the
+/// first three, and how many more there are.
 std::vector<std::string> notes_of(const std::vector<const Json*>& documents);
 
 }  // namespace rooflua

@@ -239,9 +239,10 @@ std::string comparison(const std::vector<Variant>& variants) {
     for (const RunColumn& column : columns) row.push_back(column.cell(variant.summary));
     table.add(row);
   }
+  const std::string unlike = unlike_evidence(named(variants));
   return table.text() + "\n" + survivors_text(named(variants)) +
          "unsupported: share of time that is " + unsupported_text(runs) + "\n" +
-         classes_of(variants);
+         (unlike.empty() ? "" : unlike + "\n") + classes_of(variants);
 }
 
 std::string report(const Comparison& comparison, double tolerance) {

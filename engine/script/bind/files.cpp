@@ -87,6 +87,14 @@ int file_exists(lua_State* L) {
   return 1;
 }
 
+/// is_same_file(a, b) -> whether both paths are of one file.
+int is_same_file(lua_State* L) {
+  std::error_code ignored;
+  lua_pushboolean(
+      L, fs::equivalent(check_text(L, 1, "path"), check_text(L, 2, "path"), ignored) ? 1 : 0);
+  return 1;
+}
+
 /// list_folder(folder, suffix) -> the sorted names that end in the suffix, with the suffix cut off.
 int list_folder(lua_State* L) {
   const fs::path folder = check_text(L, 1, "folder");
@@ -170,6 +178,7 @@ void bind_files(lua_State* L) {
   set_function(L, "read_user_text", guarded<user_text_of>);
   set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);
+  set_function(L, "is_same_file", guarded<is_same_file>);
   set_function(L, "list_folder", guarded<list_folder>);
   set_function(L, "files_below", guarded<files_below>);
   set_function(L, "load_chunk", guarded<load_chunk>);

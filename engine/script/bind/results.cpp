@@ -87,12 +87,15 @@ int serve_totals(lua_State* L, Run& run) {
   return push_json(L, out, false);
 }
 
-/// serve_outcomes(run) -> how many requests ended so far: by outcome, {arrived, cut_answers}.
+/// serve_outcomes(run) -> how many requests ended so far: by outcome, {arrived, cut_answers,
+/// refused_at_gate, refused_without_replica}.
 int serve_outcomes(lua_State* L, Run& run) {
   const Totals& totals = run.simulation->totals();
   Json out = Json::object();
   out["arrived"] = totals.arrived;
   out["cut_answers"] = totals.cut_answers;
+  out["refused_at_gate"] = totals.refused_at_gate;
+  out["refused_without_replica"] = totals.refused_without_replica;
   for (std::size_t i = 0; i < outcome_count; ++i)
     out[std::string(name(static_cast<Outcome>(i)))] = totals.ended[i];
   return push_json(L, out, false);

@@ -93,7 +93,8 @@ std::string mend_lengths(lua_State* L, const std::string& loop) {
   const std::string off = "; load forwarding is off, scripts run slower";
   if (found == Lengths::wrong)
     return "the LuaJIT of " + luajit_file() + " compiles table lengths wrongly" + off +
-           ". libluajit2-5.1-2 does not have the fault.";
+           ". On Debian and Ubuntu this mends it: sudo apt-get install libluajit2-5.1-2 (it takes the "
+           "place of libluajit-5.1-2, which the package luajit brings)";
   return "the LuaJIT of " + luajit_file() + " compiled none of " + std::to_string(attempts) +
          " loops, so that its table lengths are not tested" + off;
 }

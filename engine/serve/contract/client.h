@@ -56,7 +56,8 @@ class ClientPolicy {
 constexpr bool may_be_sent_again(Outcome outcome) {
   return outcome == Outcome::refused || outcome == Outcome::expired ||
          outcome == Outcome::timed_out || outcome == Outcome::rejected ||
-         outcome == Outcome::starved || outcome == Outcome::replica_lost;
+         outcome == Outcome::starved || outcome == Outcome::never_admitted ||
+         outcome == Outcome::replica_lost;
 }
 
 }  // namespace rooflua

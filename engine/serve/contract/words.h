@@ -59,6 +59,7 @@ enum class Outcome : std::int32_t {
   rejected,
   unfinished,
   refused,
+  never_admitted,
   expired,  // this one and those after it end a request wherever it is: Simulation::abort()
   timed_out,
   cancelled,
@@ -77,7 +78,8 @@ inline constexpr Word<Outcome> outcome_words[] = {
     {Outcome::rejected, "rejected", "the scheduler rejected it"},
     {Outcome::unfinished, "unfinished",
      "the run was stopped first (only Simulation::unfinished() says so)"},
-    {Outcome::refused, "refused", "the router refused it"},
+    {Outcome::refused, "refused", "the gate or the router refused it, or no replica could come"},
+    {Outcome::never_admitted, "never_admitted", "the gate held it, and never let it go"},
     {Outcome::expired, "expired", "its deadline passed first"},
     {Outcome::timed_out, "timed_out", "its client would wait no longer"},
     {Outcome::cancelled, "cancelled", "its client cancelled it"},

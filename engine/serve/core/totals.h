@@ -13,6 +13,8 @@ namespace rooflua {
 struct Totals {
   std::int64_t arrived = 0;
   std::array<std::int64_t, outcome_count> ended{};  // by Outcome
+  std::int64_t refused_at_gate = 0;                 // of those that ended as refused
+  std::int64_t refused_without_replica = 0;         // of them; the router refused the others
   std::int64_t plans_asked = 0;                     // times a scheduler was called
   std::int64_t steps = 0;
   std::int64_t plain_steps = 0;  // of these, those that took the short way (loop/instant.cpp)

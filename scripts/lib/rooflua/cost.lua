@@ -30,7 +30,7 @@ local cost = {
   octaves = octave_grid.points, octave_grid = octave_grid.new,
   listening = listening, shapes_wanted = shapes_wanted,
   shares = ledger.shares, reset = ledger.reset, settle = ledger.settle,
-  set_corrections = ledger.set_corrections, counted = ledger.counted,
+  set_corrections = ledger.set_corrections, counted = ledger.counted, work_left = ledger.work_left,
 }
 
 local function check_count(count, what)

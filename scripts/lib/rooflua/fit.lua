@@ -2,7 +2,7 @@
 local native = require "rooflua.native"
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local groups = require "rooflua.explore.fit.groups"
 local minimise = require "rooflua.explore.fit.minimise"
 local predictions = require "rooflua.explore.fit.predictions"

@@ -16,11 +16,12 @@ local definition_keys = { "name", "doc", "source", "params", "presets", "returns
   "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve",
   "drops_last_hit", "prefix_index", "monotone", "ceiling", "seeks", "figure", "native", "outputs", "counts", "promote",
   "write_back", "as_filled", "last_chunk", "shares_loads", "flush", "overlap", "prefetch", "common_queue",
-  "content_from", "extends" }
+  "content_from", "changes_work", "extends" }
 -- What a class has of the one that it extends, besides its methods and parameters.
 local inherited_keys = { "signals", "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope",
   "lookahead", "reserve", "drops_last_hit", "prefix_index", "native", "outputs", "counts", "promote", "write_back",
-  "as_filled", "last_chunk", "shares_loads", "flush", "overlap", "prefetch", "common_queue", "content_from" }
+  "as_filled", "last_chunk", "shares_loads", "flush", "overlap", "prefetch", "common_queue", "content_from",
+  "changes_work" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
   "integer", "infinite", "policy", "type", "optional", "idle" }
 

@@ -2,7 +2,7 @@
 --- them; every variant of a seed sees the same random numbers.
 local core = require "rooflua.base.core"
 local runs = require "rooflua.explore.runs"
-local sampling = require "rooflua.scenario.sampling"
+local sampling = require "rooflua.applied.sampling"
 local searching = require "rooflua.explore.searching"
 local sensitivity = require "rooflua.explore.sensitivity"
 local schema = require "rooflua.scenario.schema"

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -167,11 +168,12 @@ def _value(value, where):
     return _refuse(value, where)
 
 
-def _options(set, seed, jobs, results, trusted, timeout_s, intervals):
+def _options(set, users, seed, jobs, results, trusted, timeout_s, intervals):
     out = [] if intervals else ["--intervals", "off"]
     for key, value in (set or {}).items():
         out += ["--set", f"{key}={_value(value, key)}"]
-    for name, value in (("--seed", seed), ("--jobs", jobs), ("--results", results), ("--timeout", timeout_s)):
+    for name, value in (("--users", users), ("--seed", seed), ("--jobs", jobs), ("--results", results),
+                        ("--timeout", timeout_s)):
         if value is not None:
             out += [name, str(value)]
     return out + ["--trusted"] if trusted else out
@@ -189,26 +191,46 @@ def _documents(folder, out):
     return result
 
 
-def _page(source, is_text, options):
+@contextmanager
+def _written(text, folder):
+    """The file of a scenario that has none: in the current folder while it runs, so that policies of this folder are
+    found by their names; in `folder` where nothing can be written there. A path is a file already."""
+    if isinstance(text, Path):
+        yield text
+        return
+    try:
+        number, name = tempfile.mkstemp(prefix=".rooflua-", suffix=".lua", dir=".", text=True)
+        os.close(number)
+    except OSError:
+        name = str(folder / "scenario.lua")
+    path = Path(name) if Path(name).is_relative_to(folder) else Path(os.path.relpath(name))
+    try:
+        path.write_text(text)
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _page(source, options):
     """The page of --html of a run that is repeated."""
-    with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
+    with tempfile.TemporaryDirectory(prefix="rooflua-") as name, _written(source, Path(name)) as file:
         folder = Path(name)
-        if is_text:
-            (folder / "scenario.lua").write_text(source)
-            source = str(folder / "scenario.lua")
+        source = str(file)
         status, _, err = command(["run", source, "--quiet", "--html", str(folder / "page.html"), *options])
         if not (folder / "page.html").exists():
             raise Mistake(err.strip(), status)
         return (folder / "page.html").read_text()
 
 
-def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
+def run(scenario=None, *, set=None, users=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
         timeout_s=None, intervals=True, text=None, **keys):
     """Runs a scenario and returns a Result.
 
     :param scenario: its file. Without one, `text` is the Lua file, or the other keywords are the scenario's keys:
-        model="llama-3.1-8b", workload={"name": "poisson", "rate_per_s": 5}, vary={"deployment.tp": [1, 2]}
+        model="llama-3.1-8b", workload={"name": "poisson", "rate_per_s": 5}, vary={"deployment.tp": [1, 2]}.
+        Policies of the current folder are found by their names
     :param set: {"workload.rate_per_s": 12}, as --set
+    :param users: so many users who wait for answers and think, in place of the workload's arrivals
     :param requests: also read a row per request
     :param intervals: False leaves out how far figures may be off (Result.intervals)
     :param results: an SQLite file that keeps every run; a second time only missing ones run
@@ -220,20 +242,17 @@ def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, result
         raise TypeError("run() takes a scenario's file, text= or the keys of a scenario, one of them")
     with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
         folder = Path(name)
-        if scenario is None:
-            scenario = folder / "scenario.lua"
-            scenario.write_text(text if text is not None else scenario_text(keys))
-        arguments = ["run", str(scenario), "--quiet", "--json", str(folder / "result.json"),
-                     *_options(set, seed, jobs, results, trusted, timeout_s, intervals)]
+        source = Path(scenario) if scenario is not None else text if text is not None else scenario_text(keys)
+        arguments = ["--quiet", "--json", str(folder / "result.json"),
+                     *_options(set, users, seed, jobs, results, trusted, timeout_s, intervals)]
         if requests:
             arguments += ["--requests", str(folder / "requests.csv")]
-        status, out, err = command(arguments)
+        with _written(source, folder) as file:
+            status, out, err = command(["run", str(file), *arguments])
         result = _documents(folder, out)
-        source = Path(scenario).read_text() if Path(scenario).exists() else ""
     if result is not None:
-        is_text = scenario == folder / "scenario.lua"
-        result.again = partial(_page, source if is_text else str(scenario), is_text,
-                               _options(set, seed, jobs, None, trusted, timeout_s, intervals))
+        result.again = partial(_page, source,
+                               _options(set, users, seed, jobs, None, trusted, timeout_s, intervals))
     if status == 130:
         raise Interrupted(result)
     if status != 0:

@@ -62,6 +62,8 @@ end
 --- @return number time_s
 function bounds.raised(time_s, least_s, count, name, note)
   if time_s >= count * least_s or count == 0 then return time_s end
+  least_s = least_s * cost.work_left()
+  if time_s >= count * least_s then return time_s end
   return time_s + record(name, (count * least_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
                          note or "below flop over peak or bytes over bandwidth", "floor")
 end

@@ -23,7 +23,8 @@ local scenario = {
   engine = "@OPTIONS@",
   -- @MORE@
 
-  -- When requests come and how long they are. Recorded ones: require "workloads.trace" { path = ... }
+  -- When requests come and how long they are. Recorded ones: require "workloads.trace" { path = ... }; users who
+  -- wait for answers and think: run with --users 40, or rooflua new NAME --kind users
   workload = require "workloads.poisson" {
     rate_per_s = 4,
     num_requests = 300,

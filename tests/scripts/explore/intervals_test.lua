@@ -57,6 +57,24 @@ test("what an engine does not fuse was compared with it, and what a scenario cor
   test.check(intervals(own).unknown:find("with the correction norm_apart", 1, true))
 end)
 
+test("on tables of another GPU it is as wide as without tables, and names both GPUs", function()
+  local function of(hardware)
+    return intervals { model = "llama-3.1-8b", hardware = hardware, deployment = { tp = 1 } }
+  end
+  local own, borrowed = of "h100-sxm", of "h100-pcie"
+  test.equal(own.borrowed, nil)
+  test.equal(borrowed.borrowed.from, "h100-sxm")
+  test.equal(borrowed.borrowed.gpu, "h100-pcie")
+  test.check(borrowed.borrowed.share > 0.2)
+  test.equal(borrowed.deployments, 0)
+  for _, metric in ipairs { "tpot_s", "ttft_s", "e2e_s" } do
+    local function width(found) return found[metric].high / found[metric].low end
+    test.check(width(borrowed) > 1.2 * width(own), metric)
+  end
+  local text = table.concat(borrowed.text, "\n")
+  test.check(text:find("rests on tables of h100-sxm, read for h100-pcie", 1, true), text)
+end)
+
 test("the interval follows the engine", function()
   local seen = {}
   for _, engine in ipairs { "vllm 0.19", "sglang", "trtllm" } do

@@ -100,7 +100,7 @@ local space = { ["scheduler.max_num_seqs"] = { min = 1, max = 64, log = true },
   ["workload.rate_per_s"] = { 1, 9 }, ["hardware"] = { "h200", "h100", "l40s" } }
 
 local function sampled(method, n, seed)
-  local points = require("rooflua.scenario.sampling").points(Reader.new "test", (function()
+  local points = require("rooflua.applied.sampling").points(Reader.new "test", (function()
     local given = scenario()
     given.sweep = { method = method, n = n, params = space, seed = seed }
     return given

@@ -25,6 +25,27 @@ test("a pool whose autoscaler changes nothing is as many replicas as ever", func
   test.equal(pool.pools[1].replicas_peak, 2)
 end)
 
+test("an autoscaler that never acted is told, where it might have", function()
+  local function notes_of(own)
+    return table.concat(serve.run(scenario(own, { workload = Diurnal { rate_per_s = 1, num_requests = 60 } })).notes,
+      "\n")
+  end
+  local text = "the autoscaler of pool 1 never acted: 1 replica all the time"
+  test.check(notes_of { autoscaler = require "autoscalers.hpa" {} }:find(text, 1, true))
+  test.check(not notes_of { autoscaler = require "autoscalers.hpa" {}, max = 1 }:find("never acted", 1, true))
+end)
+
+test("a load that ends early in its period is told", function()
+  local function notes_of(workload)
+    return table.concat(serve.run(scene({ workload = workload })).notes or {}, "\n")
+  end
+  local Day, Poisson = require "workloads.day", require "workloads.poisson"
+  local text = "%% of its period of 86400 s: it has nothing of the rest"
+  test.check(notes_of(Diurnal { rate_per_s = 1, num_requests = 60 }):find(text))
+  test.check(notes_of(Day { of = Poisson { rate_per_s = 1, num_requests = 60 } }):find(text))
+  test.check(not notes_of(Diurnal { rate_per_s = 1, num_requests = 60, period_s = 50 }):find("its period", 1, true))
+end)
+
 test("every autoscaler completes all requests, and starts some where the load grows", function()
   for name, policy in pairs {
     target = require "autoscalers.target" { target = 16 },

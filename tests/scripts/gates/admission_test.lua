@@ -215,10 +215,40 @@ local function own(methods, more)
   return Own {}
 end
 
-test("a gate that never lets go starves what it holds, and says so", function()
-  local found = run(own { admit = function() return "hold" end, next = function() return false end }).summary
-  test.equal(found.completed, 0)
-  test.equal(found.failed.starved, 250)
+test("what a gate holds to the end is the gate's, not the scheduler's", function()
+  local found = run(own { admit = function() return "hold" end, next = function() return false end })
+  test.equal(found.summary.completed, 0)
+  test.equal(found.summary.failed.never_admitted, 250)
+  test.equal(found.summary.failed.starved, nil)
+  local notes = table.concat(found.notes, "\n")
+  local text = "250 of 250 requests were held by the gate own to the end: it never let them go"
+  test.check(notes:find(text, 1, true), notes)
+  test.check(not notes:find "scheduler", notes)
+end)
+
+test("a parameter `most` of a policy without interval_s is its own", function()
+  local most = { default = 40, unit = "requests", min = 0, integer = true, doc = "Requests in flight." }
+  local found = run(own({ admit = function(self, _, view)
+    return view.in_flight < self.most and "pass" or "reject"
+  end }, { params = { most = most } }))
+  test.at_least(found.summary.completed, 40)
+  test.raises("most needs interval_s above 0", function()
+    local interval_s = { default = 0, unit = "s", doc = "Of the gate." }
+    run(own({ admit = function() return "pass" end }, { params = { most = most, interval_s = interval_s } }))
+  end)
+end)
+
+test("each refusal names who refused", function()
+  local count = 0
+  local gate = own { admit = function()
+    count = count + 1
+    return count % 5 == 0 and "reject" or "pass"
+  end }
+  local router = own({ route = function(_, request) return request.id % 5 ~= 1 and 1 end }, { refuses = true })
+  local given = scenario(gate)
+  given.router = router
+  local notes = table.concat(serve.run(given).notes, "\n")
+  test.check(notes:find("100 of 250 requests were refused by the gate own (50); the router own (50)", 1, true), notes)
 end)
 
 test("a policy chooses among flows, and reads what the view has", function()

@@ -284,6 +284,16 @@ test("verify tells which measured figures lie inside", function()
   test.equal(#found.document.figures, 2)
   test.equal(found.document.outside, 1)
   test.equal(found.status, 1)
+  local asked = done.document.ranks[1].bench_asked
+  local function text_of(prompt)
+    local other = test.file("other.json", json.encode { mean_ttft_ms = 1, completed = 50,
+      total_input_tokens = 50 * prompt, total_output_tokens = 50 * asked.output_tokens_mean })
+    return verify.run { verify = other, scenario = plan }.text
+  end
+  test.check(text_of(2 * asked.prompt_tokens_mean):find("tokens of a prompt on average, and the plan has", 1, true))
+  local same = text_of(asked.prompt_tokens_mean)
+  test.check(not same:find("another benchmark", 1, true), same)
+  test.check(same:find("measured: 50 requests, ", 1, true), same)
   test.raises("has none of the figures", function() verify.run { verify = plan, scenario = plan } end)
 end)
 

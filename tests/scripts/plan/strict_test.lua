@@ -64,7 +64,7 @@ test("at every limit the ranks are those deployments whose run --strict lets pas
         if each.ended == "too doubtful" then
           excluded = excluded + 1
           test.check(doubts[each.index] > limit, "%s: %g %%, allowed %g", each.name, doubts[each.index], limit)
-          has(each.problem, "of the time is extrapolated, stand_in or assumed (allowed: ")
+          has(each.problem, "of the time is extrapolated, stand_in, modelled or assumed (allowed: ")
         end
       end
     end
@@ -102,7 +102,8 @@ end)
 test("a step model that records no evidence does not count, and notes of the model count as in a run", function()
   local silent = answer(99, nil, {})
   test.equal(#silent.plan.ranks, 0)
-  has((silent.text:gsub("%s+", " ")), "100.00 % of the time is extrapolated, stand_in or assumed (allowed: 99 %)")
+  has((silent.text:gsub("%s+", " ")), "100.00 % of the time is extrapolated, stand_in, modelled or assumed "
+    .. "(allowed: 99 %)")
   has(native.strict_problem({}, 0, 100), "nothing is known of what the time rests on")
   local model = { from = "llama-3.1-8b", notes = { { text = "its layers differ", touches = "everything" } } }
   local top = { model = model, steps = kernels.steps }

@@ -121,7 +121,7 @@ test("a lookup is named alone, in a table, in `vary` and in `--set` over either"
 end)
 
 test("the parameters of a lookup are among those that searches and fits may change", function()
-  local declared, Reader = require "rooflua.scenario.declared", require "rooflua.scenario.reader"
+  local declared, Reader = require "rooflua.applied.declared", require "rooflua.scenario.reader"
   for _, given in ipairs { { mfu = "mine" }, { mfu = { lookup = "mine:twisted" } } } do
     given.kind = "price"
     test.equal(declared.find(Reader.new "s", given, "mfu.lookup.twist", "params").kind, "continuous")

@@ -222,7 +222,7 @@ test("the numbers of a batch, a search and a sensitivity name themselves", funct
 end)
 
 test("the list of keys is complete", function()
-  local declared = require "rooflua.scenario.declared"
+  local declared = require "rooflua.applied.declared"
   for _, each in ipairs(declared.all(require("rooflua.scenario.reader").new "scenario", base())) do
     if not each.path:find "^steps%." and not each.path:find "^workload%." and not each.path:find "^scheduler%." then
       test.check(own_keys[each.path], "%s is not among them", each.path)

@@ -2,7 +2,7 @@
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local help = require "rooflua.help.topics"
 local kinds = require "rooflua.program.kinds"
 local opening = require "rooflua.runs.opening"

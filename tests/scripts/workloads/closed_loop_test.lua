@@ -37,6 +37,37 @@ test("clients begin at the rate that is stated, one after the other, as a Poisso
   test.near(squares / clients - mean * mean, mean * mean, 0.15, "the variance of exponential gaps")
 end)
 
+test("clients that think begin after a first pause, all of them within their think times", function()
+  local clients, think_s = 4000, 12
+  local times, sum = first { clients = clients, num_requests = 10 * clients, think_time_s = think_s }, 0
+  test.equal(#times, clients)
+  for i = 2, clients do test.check(times[i] > times[i - 1]) end
+  for _, at in ipairs(times) do sum = sum + at end
+  test.near(sum / clients, think_s, 4 * think_s / math.sqrt(clients), "exponential pauses")
+  test.near(times[clients / 2], think_s * math.log(2), 0.6, "their median")
+end)
+
+test("clients that think begin together where the scenario says so", function()
+  for _, at in ipairs((first { clients = 9, think_time_s = 12, start_rate_per_s = math.huge })) do test.equal(at, 0) end
+end)
+
+test("the report says that p99 is of the first instant, and only where it is", function()
+  local function notes_of(more)
+    local workload = { clients = 20, num_requests = 400, prompt_tokens = 500,
+      output_tokens = { distribution = "uniform", min = 20, max = 200 } }
+    for key, value in pairs(more) do workload[key] = value end
+    local scenario = { model = "llama-3.1-8b", hardware = "h100-sxm", workload = ClosedLoop(workload) }
+    local found = serve.run(scenario)
+    return table.concat(found.notes or {}, "\n"), found.summary
+  end
+  local text, together = notes_of {}
+  test.check(text:find("p99 has the start in it: all 20 clients begin at time 0", 1, true), text)
+  local thinking, spread = notes_of { think_time_s = 5 }
+  test.check(not thinking:find "p99 has the start", thinking)
+  test.check(spread.ttft_s.p99 < together.ttft_s.p99)
+  test.check(not notes_of { num_requests = 4000 }:find "p99 has the start")
+end)
+
 test("the rate changes no length, and nothing after the first answers", function()
   local lengths = { distribution = "uniform", min = 100, max = 900 }
   local _, plain = first { clients = 20, num_requests = 100, prompt_tokens = lengths }

@@ -132,6 +132,7 @@ bool FleetPart::may_have_candidates() const {
 bool FleetPart::wait_at_door(std::int32_t slot) {
   if (has_candidates()) return false;
   if (!may_have_candidates()) {
+    ++core_.totals.refused_without_replica;
     loop_.finish(slot, Outcome::refused);
     return true;
   }
@@ -156,6 +157,7 @@ void FleetPart::leave_door(bool is_open) {
   for (const auto& [slot, since] : waiting) {
     core_.progress(slot).held += core_.now - since;
     if (!is_open) {
+      ++core_.totals.refused_without_replica;
       loop_.finish(slot, Outcome::refused);
       continue;
     }

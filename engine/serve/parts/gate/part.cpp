@@ -83,8 +83,10 @@ void GatePart::meet(std::int32_t slot) {
   if (progress.deadline <= core_.now) return loop_.abort(slot, Outcome::expired);
   const Verdict verdict = core_.bindings.admission->admit(request, look(slot));
   if (verdict == Verdict::pass) return let_in(slot);
-  if (verdict == Verdict::reject || !gate_.has_room(request))
+  if (verdict == Verdict::reject || !gate_.has_room(request)) {
+    ++core_.totals.refused_at_gate;
     return loop_.finish(slot, Outcome::refused);
+  }
   gate_.hold(slot, request, progress.deadline, core_.now);
   ++core_.held;
   gate_.expect(slot, request.id, progress.deadline);
@@ -225,7 +227,7 @@ Picoseconds GatePart::due(Picoseconds) {
 /// Nothing will happen any more, and the policy lets no request go.
 void GatePart::starve() {
   for (const std::int32_t slot : core_.live_slots())
-    if (gate_.holds(slot)) loop_.finish(slot, Outcome::starved);
+    if (gate_.holds(slot)) loop_.finish(slot, Outcome::never_admitted);
 }
 
 void GatePart::pass(Moment moment) {

@@ -17,11 +17,7 @@ local specs = require "rooflua.border.specs"
 local values = require "rooflua.engines.values"
 
 local application = {}
-
---- Keys of a deployment that stand for a parameter of the scheduler.
-local twins = { ["scheduler.max_num_seqs"] = "deployment.max_num_seqs",
-  ["scheduler.max_num_batched_tokens"] = "deployment.max_num_batched_tokens",
-  ["scheduler.chunked_prefill_size"] = "deployment.max_num_batched_tokens" }
+local twins = require("rooflua.applied.options").twins
 
 --- "scheduler", "max_num_seqs" of "scheduler.max_num_seqs"; "async_depth", nil.
 local function parts_of(key) return key:match "^([^.]+)%.?(.*)$" end

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
 local named_policies = require "rooflua.sandbox.named_policies"
+local options = require "rooflua.applied.options"
 local paths = require "rooflua.scenario.paths"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -130,6 +131,8 @@ function changes.set(reader, given, path, value)
   if not schema.entry(first) then
     reader:fail(path, "%s", shape.with_hint(native.unknown_name("key", first, schema.keys), first))
   end
+  local option = #parts > 1 and options.stated_at(reader, given, path)
+  if option then reader:fail(path, "the scenario says it as engine.%s; change engine.%s", option, option) end
   if first == "engine" and #parts > 1 then return with_option(reader, given, path:match "%.(.*)$", value) end
   if first == "corrections" and #parts > 1 then
     local list = given.corrections

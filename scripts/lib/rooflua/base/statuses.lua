@@ -5,6 +5,7 @@ local statuses = {}
 local of = {
   refused = 429, -- llm-d: flow control is at capacity, ResourceExhausted [llm-d-inference-scheduler, flow control]
   expired = 503, -- llm-d: timed out in the queue, ServiceUnavailable; some releases answer 429 [the same]
+  never_admitted = 503, -- as one that waits in the queue of flow control until a timeout
   rejected = 503, -- SGLang: the request queue is full [sglang srt/managers/scheduler.py, max_queued_requests]
   replica_lost = 503, -- a proxy without an upstream, before the first token [RFC 9110, 15.6.4]
   starved = 500, -- an engine that gives up

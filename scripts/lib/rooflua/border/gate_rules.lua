@@ -17,6 +17,9 @@ local defaults = { flow = "tenant", fair = "global", order = "fcfs", count = "ge
   credit = false, interval_s = 0, most = 0, queue_threshold = 5, kv_threshold = 0.8, expire_queued = false,
   deadline_s = 0 }
 
+--- Rules that are none without another one of the same policy.
+local pairs_of = { most = "interval_s", credit = "staleness_s" }
+
 local function number_of(words, name, value, policy)
   for i, word in ipairs(words) do
     if word == value then return i - 1 end
@@ -30,6 +33,8 @@ function gate_rules.of(instance)
   local out = {}
   for name, default in pairs(defaults) do
     local value = instance[name]
+    local belongs_to = pairs_of[name] -- a parameter `most` alone is the policy's own
+    if belongs_to and instance[belongs_to] == nil then value = nil end
     if value == nil or type(value) == "function" then value = default end
     if gate_rules.words[name] then
       value = number_of(gate_rules.words[name], name, value, instance.name)

@@ -40,7 +40,7 @@ end
 local rows                 -- list of rows while an explanation listens, else nil
 local prefix = false       -- in front of the names of rows: "draft." while a drafter is priced
 local corrections = {}     -- instances with an op method, in order
-local correction_count = 0
+local correction_count, work_left = 0, 1
 local asked_count = 0      -- of them; those that follow are the engine's, and what they add is assumed
 local observed = false     -- whether there are rows or corrections
 local applied              -- the scenario's list that `corrections` was made of
@@ -70,7 +70,7 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape or "", flop, bytes, bound
   op.mfu = value == value and value or nil
   op.evidence, op.count = evidence_names[code], count
-  local added_s = 0
+  local added_s, work = 0, 1
   for i = 1, correction_count do
     local before_s, asked = time_s, i <= asked_count
     op.time_s = before_s
@@ -85,7 +85,9 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
         bound = bound, shape = "" }
     end
     if not asked then added_s = added_s + max(0, time_s - before_s) end
+    if corrections[i].changes_work and time_s < before_s then work = work * time_s / before_s end
   end
+  if kind ~= "floor" then work_left = work end
   return time_s, min(added_s, time_s)
 end
 
@@ -102,6 +104,9 @@ local function lengthen(name, floor_s)
   local row = last_operation(name)
   if row and row.mfu and row.time_s > 0 then row.mfu = row.mfu * row.time_s / (row.time_s + floor_s) end
 end
+
+--- The part of the last operation's work that corrections leave which say `changes_work`: lower bounds are multiplied.
+function ledger.work_left() return correction_count > 0 and work_left or 1 end
 
 --- What rows and corrections make of one operation.
 --- @return number time_s of one run, corrected

@@ -196,8 +196,8 @@ local function made(given, where)
 end
 
 --- What the file of an engine returns.
-local function read(module)
-  local given = chunks.require(module)
+local function read(module, find)
+  local given = (find or chunks.require)(module)
   if type(given) ~= "table" then
     core.fail("%s: expected a file that returns a table, found %s", module, core.describe(given))
   end
@@ -209,7 +209,7 @@ end
 local function shipped()
   local out = {}
   for i, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
-    out[i] = read(folder .. "." .. name)
+    out[i] = read(folder .. "." .. name, chunks.shipped)
   end
   return out
 end

@@ -10,6 +10,7 @@ local json = require "rooflua.json"
 local levers = require "rooflua.intervals.levers"
 local metrics = require "rooflua.measure.metrics"
 local paired = require "rooflua.explore.paired"
+local side_by_side = require "rooflua.explore.side_by_side"
 local units = require "rooflua.text.units"
 
 local differences = {}
@@ -163,6 +164,8 @@ end
 function differences.of_documents(first, second, files)
   if first.kind ~= "serve" or second.kind ~= "serve" then return "" end
   local same, lines, list = {}, {}, runs_of_both(first, second)
+  local tables = side_by_side.of_runs(list, files)
+  for _, line in ipairs(side_by_side.settings(first, second)) do tables[#tables + 1] = line end
   for _, pair in ipairs(list) do
     local groups = {}
     for k, run in ipairs(pair) do groups[k] = { by_seed = { run }, seeds = { 1 } } end
@@ -177,7 +180,8 @@ function differences.of_documents(first, second, files)
     lines[#lines + 1] = "how often the direction of such a change was right: not known, the files do not say what was "
       .. "changed"
   end
-  return columns.wrapped(core.join(lines, "\n"), widest)
+  tables[#tables + 1] = columns.wrapped(core.join(lines, "\n"), widest)
+  return core.join(tables, "\n")
 end
 
 return differences

@@ -1,6 +1,6 @@
 -- How metrics change when a declared parameter changes by 1 %: central differences with the same random numbers.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local metrics = require "rooflua.measure.metrics"
 local own_metrics = require "rooflua.measure.own"
 local paired = require "rooflua.explore.paired"
@@ -21,6 +21,7 @@ local function moves_of(each, step)
   if type(value) ~= "number" then return nil, type(value) == "nil" and "has no value here" or core.describe(value) end
   if value - value ~= 0 then return nil, "not finite" end
   local integer = about.integer or about.type == "any" and whole(value)
+  if value == -1 and about.min == -1 then return nil, "is -1, the engine's own" end
   if value == 0 then return nil, "is 0, and 1 % of it nothing" end
   local size = integer and math.max(1, math.floor(math.abs(value) * step + 0.5)) or math.abs(value) * step
   local low, high = value - size, value + size
@@ -39,8 +40,10 @@ local function chosen(reader, given, params, step)
     wanted = {}
     for _, path in ipairs(core.plain(core.table(params, "sensitivity: params"))) do
       local found = declared.find(reader, given, path, "params")
-      if not wanted[path] and declared.is_kernel_constant(path) then all[#all + 1] = found end
-      wanted[path] = true
+      local is_listed = wanted[found.path]
+      for _, each in ipairs(is_listed and {} or all) do is_listed = is_listed or each.path == found.path end
+      if not is_listed then all[#all + 1] = found end
+      wanted[found.path] = true
     end
   end
   for _, each in ipairs(all) do

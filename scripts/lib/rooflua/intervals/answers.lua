@@ -4,6 +4,7 @@
 --     {level, load, deployments, points, kinds = {{engine, class, architecture, gpu, deployments, points}},
 --      nearest = {{engine, class, architecture, gpu, load, deployments, points}},
 --      modelled = {share, fitted, deployments, points} of an answer that rests on models,
+--      borrowed = {share, gpu, from} of one that rests on tables of another GPU,
 --      tpot_s, ttft_s, e2e_s or step_s = {value, low, high, text}, text = {line}, about = line}
 --
 -- Figures are means over requests. `deployments` is 0 where no deployment of the kind was measured under such a load.
@@ -86,7 +87,7 @@ local function kind_of(prepared, engine, is_split)
   local deployment, hardware = prepared.deployment, prepared.hardware
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
-    is_fitted = hardware.fit_note == "" }
+    is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end
@@ -112,7 +113,9 @@ end
 local function ends_of(list, load, evidence)
   local ends, basis, is_fitted, out = nil, kinds.basis_of(evidence), true, { kinds = json.array {} }
   for i, kind in ipairs(list) do
-    local own = widths.of(kind, load, basis)
+    local share = kinds.borrowed_share(kind, evidence)
+    local own, is_wider = (share and widths.of_borrowed or widths.of)(kind, load, basis)
+    if is_wider then out.borrowed = { share = share, gpu = kind.gpu, from = kind.lender } end
     out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
       deployments = own.deployments, points = own.points }
     is_fitted, ends = is_fitted and kind.is_fitted, ends and widths.join(ends, own) or own
@@ -134,6 +137,12 @@ local function modelled_text(of)
   local whose = of.fitted and "" or ", with constants of another family of GPUs"
   return ("wider: %.0f %% of the time is modelled or assumed%s; %s without tables say how far that is off"):format(
     100 * of.share, whose, units.counted(of.deployments, "deployment"))
+end
+
+--- Says that an interval is wider because much of the time rests on tables of another GPU; nil where it is not.
+local function borrowed_text(of)
+  return of and ("wider: %.0f %% of the time rests on tables of %s, read for %s; of %s no deployment of this kind was "
+    .. "measured, so the ends are those of simulations without tables"):format(100 * of.share, of.from, of.gpu, of.gpu)
 end
 
 --- What several answers of one kind have in common: relative ends and what stands after them.
@@ -160,7 +169,8 @@ local function completed(out, lines, relative)
   out.about, out.text = about_text(out, parts), json.array {}
   for _, line in ipairs(lines) do table.insert(out.text, line) end
   local asked = words.kind(out.kinds[1]) .. ", " .. out.load
-  for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false } do
+  for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false,
+    borrowed_text(out.borrowed) or false } do
     if line then table.insert(out.text, line) end
   end
   return out

@@ -37,14 +37,19 @@ function kinds.load_of(queue_s, ttft_s)
   return (queue_s or 0) > most_queued * (ttft_s or 0) and "saturated" or "unsaturated"
 end
 
---- The share of the time that no table answers. Tables of another GPU of the same architecture are tables: where they
---- were compared, they were no further off.
+--- The share of the time that no table answers.
 --- @param evidence table share of the time per kind of evidence
 function kinds.modelled_share(evidence) return (evidence.modelled or 0) + (evidence.assumed or 0) end
 
 --- "tables" or "models".
 function kinds.basis_of(evidence)
   return kinds.modelled_share(evidence) > most_modelled and "models" or "tables"
+end
+
+--- The share of the time that rests on tables of another GPU; nil where it is too small to count.
+function kinds.borrowed_share(kind, evidence)
+  local share = evidence.stand_in or 0
+  return kind.lender and share > most_modelled and share or nil
 end
 
 function kinds.key(kind) return ("%s %s %s"):format(kind.engine, kind.class, kind.architecture) end

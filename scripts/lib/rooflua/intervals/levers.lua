@@ -19,7 +19,7 @@ local called = { hardware = { "system" }, weights = { "format" }, replicas = { "
 
 --- Keys of a scenario that say what is served, asked or assumed, and are no settings of a server.
 local others = core.set { "workload", "model", "seed", "steps", "mfu", "frontend", "title", "intervals", "slo",
-  "client", "corrections", "faults", "limits", "metrics", "kind", "point", "sweep", "vary", "duration_s" }
+  "client", "corrections", "faults", "limits", "metrics", "kind", "point", "sweep", "vary", "duration_s", "users" }
 
 --- Adds the counts of several levers.
 local function sum_of(names)

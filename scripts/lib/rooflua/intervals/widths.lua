@@ -31,6 +31,28 @@ function widths.of(kind, load, basis)
   return out
 end
 
+--- Whether a GPU itself was measured as a deployment of a kind.
+local function knows(kind, load, basis)
+  for _, each in ipairs(load and { load } or kinds.loads) do
+    for _, of in ipairs(ends.known(residuals, kinds.key(kind), each, basis)) do
+      if of.gpus[kind.gpu] then return true end
+    end
+  end
+  return false
+end
+
+--- The ends of a kind whose time rests on tables of another GPU: as wide as without tables, unless deployments of this
+--- GPU were measured so. Second: whether they are wider.
+function widths.of_borrowed(kind, load, basis)
+  local out = widths.of(kind, load, basis)
+  if knows(kind, load, basis) then return out, false end
+  for _, each in ipairs(load and { load } or kinds.loads) do
+    ends.widen(out, ends.unseen(residuals, each, "models"))
+  end
+  out.deployments, out.points = 0, 0
+  return out, true
+end
+
 --- The ends that a kind has without the points of one model: what others say of it.
 function widths.without(kind, load, basis, family)
   return ends.of(residuals, kinds.key(kind), load, basis, family)

@@ -23,9 +23,19 @@ end
 
 local kinds = { "clients", "peak", "rate_per_s" }
 
---- What the scenario asks for: {kind = "rate", "clients" or "recorded", value, peak}.
+--- The load of the workload as it is. Of a closed loop it is its clients, so that a multiple has other clients.
+local function recorded(workload, peak)
+  local parameters = policy.parameters(workload)
+  if parameters.clients and parameters.start_rate_per_s then
+    return { kind = "clients", value = parameters.clients, peak = peak, is_recorded = true }
+  end
+  return { kind = "recorded", peak = peak }
+end
+
+--- What the scenario asks for: {kind = "rate", "clients" or "recorded", value, peak, is_recorded = whether clients are
+--- those of the workload}.
 function load.read(reader, given, workload)
-  if given == "recorded" then return { kind = "recorded", peak = 1 } end
+  if given == "recorded" then return recorded(workload, 1) end
   if type(given) ~= "table" then
     reader:fail("plan.load", "expected { rate_per_s = N }, { clients = N } or \"recorded\", found %s",
       core.describe(given))
@@ -49,7 +59,7 @@ function load.read(reader, given, workload)
     need(client_names, "clients")
     return { kind = "clients", value = reader:whole("plan.load.clients", given.clients, 1), peak = peak }
   end
-  return { kind = "recorded", peak = peak }
+  return recorded(workload, peak)
 end
 
 --- A workload at a multiple of its load. One that is made of others says which (`scaled`).
@@ -105,7 +115,7 @@ function load.replaced(workload, asked, sets_count)
     if name and policy.is_given(workload, name) then out[#out + 1] = { name, says } end
   end
   if asked.kind == "rate" then see(rate_names, "plan.load.rate_per_s") end
-  if asked.kind == "clients" then see(client_names, "plan.load.clients") end
+  if asked.kind == "clients" and not asked.is_recorded then see(client_names, "plan.load.clients") end
   if sets_count then see(count_names, "plan.requests, plan.horizon_s or the SLO") end
   return out
 end

@@ -3,11 +3,13 @@
 -- (what its file says and its description leaves out) and from the family of the GPU (on what its constants were
 -- fitted).
 local native = require "rooflua.native"
+local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
 local policy = require "rooflua.policy"
 local specs = require "rooflua.border.specs"
+local units = require "rooflua.text.units"
 local words = require "rooflua.base.words"
 
 local notes = {}
@@ -108,7 +110,9 @@ end
 --- @param first string[]? sentences that stand before the others
 function notes.of(prepared, evidence, first)
   local sentences = {}
-  for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
+  for _, list in ipairs { first or {}, chunks.nearer() } do
+    for _, sentence in ipairs(list) do sentences[#sentences + 1] = sentence end
+  end
   for _, each in ipairs(prepared) do
     for _, note in ipairs(each.engine_notes or {}) do sentences[#sentences + 1] = note end
     sentences[#sentences + 1] = each.found and each.found.assumes
@@ -147,6 +151,14 @@ end
 
 local unsupported = {}
 for _, word in ipairs(words.declared "evidence") do unsupported[word.name] = word.unsupported end
+
+--- The share of evidence that counts as unsupported.
+---@param evidence table share of time per kind of evidence
+function notes.unsupported(evidence)
+  local sum = 0
+  for name, share in pairs(evidence) do sum = sum + (unsupported[name] and share or 0) end
+  return sum
+end
 
 --- Whether an operation is of a kind that a note touches.
 local touches = {
@@ -267,6 +279,47 @@ local function add_of_limits(sentences, state, summary)
     policy.parameters(scheduler)[name])
 end
 
+--- Says that p99 may be of the first instant: that the clients of a closed loop come faster than they are answered,
+--- and that their first requests are more than a hundredth of all. Who states the start knows of it.
+local function add_of_clients(sentences, state, summary)
+  local workload = state.given.workload
+  local parameters = policy.is_instance(workload) and policy.parameters(workload) or {}
+  local clients, thinks = parameters.clients, parameters.think_time_s
+  local rate = parameters.start_rate_per_s
+  if not (clients and thinks and rate) or clients < 2 or policy.is_given(workload, "start_rate_per_s") then return end
+  if rate == 0 then rate = thinks > 0 and clients / thinks or math.huge end
+  local ttft, share = summary.ttft_s, clients / summary.requests
+  if rate < 2 * summary.requests_per_s or share < 0.01 or not ttft or ttft.p99 < 1.5 * ttft.p50 then return end
+  sentences[#sentences + 1] = ("p99 has the start in it: %s, and their first requests are %.3g %% of all; "
+    .. "workload.start_rate_per_s spreads them, more requests outweigh them"):format(rate == math.huge
+    and ("all %d clients begin at time 0"):format(clients)
+    or ("%d clients begin at %.3g/s, where %.3g/s are answered"):format(clients, rate, summary.requests_per_s),
+    100 * math.min(1, share))
+end
+
+--- Entries of `replicas` with an autoscaler, in the order of pools.
+local function scaled_entries(given)
+  local out = {}
+  for _, own in ipairs(type(given.replicas) == "table" and core.plain(given.replicas) or {}) do
+    own = core.plain(own)
+    if own.autoscaler ~= nil then out[#out + 1] = own end
+  end
+  return out
+end
+
+--- Says which autoscalers never wanted another number of replicas, of those that may have another one.
+local function add_of_scalers(sentences, given, summary)
+  local entries = summary.pools and scaled_entries(given) or {}
+  for i, pool in ipairs(core.plain(summary.pools or {})) do
+    local own = entries[i] or {}
+    local may_act = (own.min or 1) < (own.max or math.huge)
+    if may_act and pool.starts == 0 and pool.stops == 0 and pool.changes_per_hour == 0 then
+      sentences[#sentences + 1] = ("the autoscaler of %s never acted: %s all the time"):format(pool.name,
+        units.counted(pool.replicas_peak, "replica"))
+    end
+  end
+end
+
 --- Says that a run ended before the popularity of experts drifted.
 local function add_of_drift(sentences, state, summary)
   local own, most = state.replicas[1].prepared.experts, 0
@@ -288,6 +341,8 @@ function notes.of_run(state, failed, summary)
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
   for _, each in ipairs(idle.of(state.given, state.metrics.seen)) do first[#first + 1] = notes.unread_sentence(each) end
+  add_of_clients(first, state, summary)
+  add_of_scalers(first, state.given, summary)
   add_of_drift(first, state, summary)
   add_of_limits(first, state, summary)
   return notes.of(prepared_of(state), summary.evidence, first)

@@ -3,6 +3,7 @@ local answers = require "rooflua.intervals.answers"
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
+local floors = require "rooflua.machine.floors"
 local fits = require "rooflua.machine.fits"
 local json = require "rooflua.json"
 local ledger = require "rooflua.border.ledger"
@@ -162,17 +163,27 @@ function prices.size(list)
   return size
 end
 
+local function both(first, second)
+  local out = {}
+  for _, list in ipairs { first or {}, second } do
+    for _, each in ipairs(list) do out[#out + 1] = each end
+  end
+  return out
+end
+
 --- Every batch of a scenario of kind "price", priced. options: operations; false: the operations of batches are not
 --- kept, which take a hundred times the memory of a price.
 function prices.price(prepared, options)
   local batches, kept = prices.batches(prepared), 0
   local steps = Prepared.steps(prepared)
   local out, evidence_s, times_s, total_s = json.array {}, {}, {}, 0
+  local undone, looks = {}, floors.may_undo(prepared)
   ledger.with_corrections(prepared.corrections, function()
     for i, item in ipairs(batches) do
       local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch)
       priced.name = item.name
       kept = kept + #priced.rows
+      for _, sentence in ipairs(looks and floors.sentences(priced.rows) or {}) do undone[#undone + 1] = sentence end
       if options and options.operations == false then
         priced.rows = nil
       elseif kept > most_operations then
@@ -196,8 +207,8 @@ function prices.price(prepared, options)
   return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
     formats = { weights = prepared.deployment.weights, kv = prepared.deployment.kv },
     intervals = answers.of_prices(prepared, out, shares), noted_frac = notes.mean_share(out, times_s),
-    problems = problems, told = notes.of({ prepared }, shares),
-    notes = notes.of({ prepared }, shares, problems) }
+    problems = problems, told = notes.of({ prepared }, shares, undone),
+    notes = notes.of({ prepared }, shares, both(problems, undone)) }
 end
 
 --- The report of a step model that has one.

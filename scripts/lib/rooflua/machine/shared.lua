@@ -76,7 +76,7 @@ local function engine_of(all) return all.engine and all.engine.engine.name .. " 
 function shared.steps(all, bind)
   local class, given = policy.class_of(all.step_policy), all.given.deployment
   -- Engines whose experts move have loads of their own, by which such a step model remembers sums.
-  if class ~= chunks.require(only_prices) or #all.corrections > 0 or all.experts then return bind() end
+  if class ~= chunks.shipped(only_prices) or #all.corrections > 0 or all.experts then return bind() end
   local deployment = given == nil and "" or type(given) == "table" and text_of(core.plain(given))
   local parameters = text_of(policy.parameters(all.step_policy))
   if not (deployment and parameters) then return bind() end

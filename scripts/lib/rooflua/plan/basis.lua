@@ -98,6 +98,23 @@ local function directions_text(plan)
   return levers.text(levers.list(core.sorted_keys(paths)))
 end
 
+local unlike = 0.2 -- of the unsupported shares of two ranks
+
+--- Says that the time of one rank is supported and that of another is not; nil where they are alike.
+local function unlike_text(plan)
+  local low, high
+  for i, rank in ipairs(plan.ranks) do
+    local share = rank.result.evidence and notes.unsupported(rank.result.evidence) + (rank.result.noted_frac or 0)
+    if share then
+      if not low or share < low[1] then low = { share, i } end
+      if not high or share > high[1] then high = { share, i } end
+    end
+  end
+  if not low or high[1] - low[1] < unlike then return nil end
+  return ("unlike evidence: %.1f %% of the time of rank %d is unsupported, %.1f %% of rank %d; a difference between "
+    .. "them may come from what they rest on"):format(100 * low[1], low[2], 100 * high[1], high[2])
+end
+
 --- The notes of an answer as sentences: of the question, then of its deployments. What concerns some ranks names them.
 ---@param only_common boolean? whether these are left out
 function basis.sentences(question, found, plan, only_common)
@@ -112,6 +129,8 @@ function basis.sentences(question, found, plan, only_common)
   for _, note in ipairs(question.notes) do add(note) end
   local directions = directions_text(plan)
   if directions then add(directions) end
+  local unlike_ranks = unlike_text(plan)
+  if unlike_ranks then add(unlike_ranks) end
   local items, are_ranks = told(found, plan)
   for _, each in ipairs(of_all(question, items)) do
     if not (each.of and only_common) then

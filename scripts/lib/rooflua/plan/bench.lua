@@ -42,7 +42,8 @@ end
 function bench.asked(question, scale)
   local of = bench.options(question, scale)
   return { num_prompts = of.num_prompts, request_rate = of.request_rate < math.huge and of.request_rate or nil,
-    max_concurrency = of.max_concurrency }
+    max_concurrency = of.max_concurrency, prompt_tokens_mean = question.drawn.mean_prompt,
+    output_tokens_mean = question.drawn.mean_output }
 end
 
 local predicted = { "ttft_s_mean", "ttft_s_p50", "ttft_s_p99", "tpot_s_mean", "tpot_s_p50", "tpot_s_p99",
@@ -51,7 +52,7 @@ local predicted = { "ttft_s_mean", "ttft_s_p50", "ttft_s_p99", "tpot_s_mean", "t
 --- The question with the benchmark's requests as its load, taken as they are.
 local function asked_as_bench(question, parameters)
   local own = setmetatable({}, { __index = question })
-  own.workload = chunks.require("workloads.vllm_bench")(parameters)
+  own.workload = chunks.shipped("workloads.vllm_bench")(parameters)
   own.load = { kind = "recorded", peak = 1 }
   own.metrics = predicted
   return own

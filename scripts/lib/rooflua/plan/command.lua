@@ -44,7 +44,12 @@ end
 
 --- The scenario that is asked for, opened, and its text.
 local function opened_of(given)
-  local more = { set = given.set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
+  local set = given.set
+  if given.scenario and given.users then
+    set = { ("users=%d"):format(given.users) }
+    for _, each in ipairs(given.set or {}) do set[#set + 1] = each end
+  end
+  local more = { set = set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
   if given.scenario then
     if native.file_exists(given.scenario) then check_beside(given) end
     local opened = opening.file(given.scenario, more)

@@ -30,7 +30,7 @@ local function scenario_of(question, candidate, replicas, autoscaler)
   local requests = math.max(1, math.floor(question.load.value * seconds_of_day + 0.5))
   local scenario = deploy.scenario(question, candidate, replicas,
     { requests = requests, scale = 1 / question.load.peak })
-  local Day = chunks.require "workloads.day"
+  local Day = chunks.shipped "workloads.day"
   scenario.workload = Day { of = scenario.workload, hours = question.day.hours,
     start_hour = busiest_of(question.day.hours) }
   if not autoscaler then return scenario end

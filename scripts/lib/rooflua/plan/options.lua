@@ -86,12 +86,17 @@ local function lengths_of(text)
 end
 
 --- The workload, whether it is recorded, and the load that its file states.
-local function workload_of(text, clients)
+local function workload_of(text, clients, users)
   local lengths = lengths_of(text)
-  if lengths then return policy_node(clients and "workloads.closed_loop" or "workloads.poisson", lengths) end
+  if lengths then
+    local open = policy_node(clients and "workloads.closed_loop" or "workloads.poisson", lengths)
+    return users and policy_node("workloads.users", { of = open }) or open
+  end
   if core.is_among(text, presets) then
-    if not clients then return policy_node("workloads.presets", { preset = text }) end
-    local own = chunks.require "workloads.presets".lengths[text]
+    local preset = policy_node("workloads.presets", { preset = text })
+    if users then return policy_node("workloads.users", { of = preset }) end
+    if not clients then return preset end
+    local own = chunks.shipped "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
   local path, run = tools.split(text)
@@ -106,15 +111,19 @@ end
 
 local function load_of(given, is_recorded, stated)
   if is_recorded or stated then
-    if given.rate or given.clients then
-      fail "--workload: a trace has its own load; --peak multiplies it, --rate and --clients do not apply"
+    if given.rate or given.clients or given.users then
+      fail "--workload: a trace has its own load; --peak multiplies it, --rate, --clients and --users do not apply"
     end
     if stated then return { rate_per_s = stated.rate_per_s, clients = stated.clients, peak = given.peak } end
     return given.peak and { peak = given.peak } or "recorded"
   end
-  if given.rate and given.clients then fail "--rate and --clients: give one of them" end
-  if not given.rate and not given.clients then fail "--rate or --clients: one of them says how large the load is" end
-  return { rate_per_s = given.rate, clients = given.clients, peak = given.peak }
+  local sizes = {}
+  for _, name in ipairs { "rate", "clients", "users" } do
+    if given[name] then sizes[#sizes + 1] = "--" .. name end
+  end
+  if #sizes > 1 then fail("%s: give one of them", core.join(sizes, " and ")) end
+  if #sizes == 0 then fail "--rate, --users or --clients: one of them says how large the load is" end
+  return { rate_per_s = given.rate, clients = given.clients or given.users, peak = given.peak }
 end
 
 --- Values of an axis as numbers; its words stay.
@@ -186,7 +195,7 @@ end
 --- The scenario of the options, with policies as nodes.
 function options.scenario(given)
   check_required(given)
-  local workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil)
+  local workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil, given.users ~= nil)
   local ladder, versions = ladder_of(given)
   local plan = { load = load_of(given, is_recorded, stated), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
     confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests, survive = given.survive,

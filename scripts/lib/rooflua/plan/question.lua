@@ -102,7 +102,8 @@ local function requests_of(out, given)
   local drawn = load.drawn(out, load.has_count(out.workload) and fewest_requests or nil)
   out.drawn = drawn
   local least = math.ceil(fewest_in_tail / (1 - quantile_of(out.bounds)) - 1e-6)
-  if not load.has_count(out.workload) or out.load.kind == "recorded" and given.requests == nil then
+  local is_recorded = out.load.kind == "recorded" or out.load.is_recorded
+  if not load.has_count(out.workload) or is_recorded and given.requests == nil then
     out.requests = drawn.count
     if load.has_count(out.workload) then
       out.drawn = load.drawn(out)
@@ -124,7 +125,7 @@ local function requests_of(out, given)
     out.notes[#out.notes + 1] = ("%d requests are few for this quantile: %d would leave %d beyond it"):format(
       out.requests, least, fewest_in_tail)
   end
-  if out.load.kind ~= "recorded" or given.requests then out.drawn = load.drawn(out, out.requests) end
+  if not is_recorded or given.requests then out.drawn = load.drawn(out, out.requests) end
 end
 
 local keys_of_plan = { kind = true, plan = true, title = true, vary = true, sweep = true, report = true,
@@ -144,7 +145,8 @@ local function notes_of(out, given)
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end
-  local sets_count = out.load.kind ~= "recorded" or given.requests ~= nil
+  local is_recorded = out.load.kind == "recorded" or out.load.is_recorded
+  local sets_count = not is_recorded or given.requests ~= nil
   for _, each in ipairs(load.replaced(out.workload, out.load, sets_count)) do
     out.notes[#out.notes + 1] = ("workload.%s: nothing reads it: %s says it"):format(each[1], each[2])
   end

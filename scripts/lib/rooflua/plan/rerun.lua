@@ -16,7 +16,7 @@ local function node_of(instance, data_of)
   for _, folder in ipairs(kinds.folders(true)) do
     local module = folder .. "." .. name
     if native.file_exists(("%s/scripts/%s/%s.lua"):format(native.home, folder, name))
-      and policy.class_of(instance) == chunks.require(module) then
+      and policy.class_of(instance) == chunks.shipped(module) then
       local params = {}
       for key, value in pairs(policy.parameters(instance)) do
         if policy.is_given(instance, key) then

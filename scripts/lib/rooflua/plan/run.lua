@@ -19,13 +19,15 @@ local run = {}
 local function check_prices(asked)
   local name = asked.objective.name
   if name == "gpus" or name == "goodput_per_gpu" or name == "energy" or name == "rate" then return end
+  local first, names = nil, {}
   for i, each in ipairs(asked.gpus) do
-    if not each.price then
-      asked.reader:fail(("plan.gpus[%d]"):format(i), "there is no price of %s in bench_data/prices.toml; give one: "
-        .. "price_per_hour = 2 (--gpus %s:%d@2.00), or ask for fewest GPUs: objective gpus", each.name, each.name,
-        each.most)
-    end
+    if not each.price then first, names[#names + 1] = first or i, each.name end
   end
+  if not first then return end
+  local one = asked.gpus[first]
+  asked.reader:fail(("plan.gpus[%d]"):format(first), "there is no price of %s in bench_data/prices.toml; give %s: "
+    .. "price_per_hour = 2 (--gpus %s:%d@2.00), or ask for fewest GPUs: objective gpus", core.join(names, " and of "),
+    #names > 1 and "one for each" or "one", one.name, one.most)
 end
 
 --- An objective that looks for the largest load varies a rate, on a number of GPUs that is given.

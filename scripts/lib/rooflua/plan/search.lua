@@ -207,7 +207,8 @@ local function state_of(question, left, results)
       guess_score = each.guess_score }
   end
   return { candidates = list, results = results, requests = question.requests, ranks = question.ranks,
-    seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded" }
+    seed = question.seed, can_shorten = load.has_count(question.workload) and question.load.kind ~= "recorded"
+      and not question.load.is_recorded }
 end
 
 local most_multiple = 1e4 -- of the load, where the largest is looked for

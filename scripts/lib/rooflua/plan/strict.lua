@@ -5,8 +5,8 @@ local native = require "rooflua.native"
 
 local strict = {}
 
---- Why a deployment does not count: "43.20 % of the time is extrapolated, stand_in or assumed (allowed: 20 %)"; nil
---- where it does.
+--- Why a deployment does not count: "43.20 % of the time is extrapolated, stand_in, modelled or assumed (allowed:
+--- 20 %)"; nil where it does.
 ---@param result table of evaluate.run: evidence, noted_frac
 function strict.problem(question, result)
   if not question.strict_percent then return nil end

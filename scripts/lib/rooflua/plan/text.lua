@@ -7,6 +7,7 @@ local fleets = require "rooflua.plan.fleets"
 local money = require "rooflua.plan.money"
 local standing = require "rooflua.plan.standing"
 local units = require "rooflua.text.units"
+local unnamed = require "rooflua.plan.unnamed"
 local words = require "rooflua.plan.words"
 
 local text = {}
@@ -96,7 +97,8 @@ end
 local most_families = 3
 
 --- Families of which no deployment meets the SLO, each with the one that is nearest.
-local function missed_lines(add, question, found)
+---@param told table<integer, boolean> the GPUs that are named; gets those of these lines
+local function missed_lines(add, question, found, told)
   local order, nearest, served = {}, {}, {}
   for _, each in ipairs(found.left) do
     local result = each.result
@@ -113,6 +115,7 @@ local function missed_lines(add, question, found)
     if not served[family] and shown < most_families then
       shown = shown + 1
       local each = nearest[family]
+      told[each.gpu] = true
       local best = each.result.best
       add(0, "misses    %s, nearest %d x [%s]: %s%s", family, best.replicas, each.name,
         standing.metrics(question, { result = best }), best.problem and "; " .. best.problem or "")
@@ -237,7 +240,11 @@ function text.of(question, found, plan)
     item.first = plan.ranks[1]
     rank_lines(add, lines, question, item, i)
   end
-  if #plan.ranks > 0 then missed_lines(add, question, found) end
+  if #plan.ranks > 0 then
+    local told = unnamed.of_ranks(plan)
+    missed_lines(add, question, found, told)
+    for _, sentence in ipairs(unnamed.sentences(question, found, told)) do add(0, "others    %s", sentence) end
+  end
   if plan.day then day_lines(add, question, plan) end
   common_lines(add, question, found, plan)
   return table.concat(lines, "\n") .. "\n"

@@ -31,10 +31,46 @@ local function rank_of(document, path, rank)
   return own
 end
 
+local most_off = 0.05 -- of mean lengths, which are drawn
+
+--- Mean lengths of a result: {prompt_tokens_mean, output_tokens_mean}, as far as it says them.
+local function lengths_of(measured)
+  local out, count = {}, measured.completed or measured.num_prompts
+  for name, key in pairs { prompt_tokens_mean = "total_input_tokens", output_tokens_mean = "total_output_tokens" } do
+    local sum = measured[key]
+    if type(sum) == "number" and type(count) == "number" and count > 0 then out[name] = sum / count end
+  end
+  return out
+end
+
+--- The load of a result in words.
+local function load_text(measured)
+  local lengths, parts = lengths_of(measured), {}
+  local function add(format, value)
+    if type(value) == "number" and value < math.huge then
+      parts[#parts + 1] = format:format(units.significant(value, 4))
+    end
+  end
+  add("%s requests", measured.completed or measured.num_prompts)
+  add("%s tokens of a prompt", lengths.prompt_tokens_mean)
+  add("%s of an answer", lengths.output_tokens_mean)
+  add("%s requests/s", measured.request_rate)
+  add("%s at once", measured.max_concurrency)
+  return core.join(parts, ", ")
+end
+
 --- Settings of the benchmark that the result states otherwise than bench.sh: percentiles depend on the number of
 --- requests, and all figures on the rate.
 local function differences(asked, measured)
-  local out = {}
+  local out, lengths = {}, lengths_of(measured)
+  for _, each in ipairs { { "prompt_tokens_mean", "tokens of a prompt" }, { "output_tokens_mean",
+    "tokens of an answer" } } do
+    local here, there = asked[each[1]], lengths[each[1]]
+    if here and there and math.abs(there - here) > most_off * here then
+      out[#out + 1] = ("%s %s on average, and the plan has %s"):format(units.significant(there, 4), each[2],
+        units.significant(here, 4))
+    end
+  end
   for _, each in ipairs { { "num_prompts", "requests" }, { "request_rate", "requests/s" },
     { "max_concurrency", "requests at once" } } do
     local key, unit = each[1], each[2]
@@ -70,8 +106,8 @@ function verify.run(given)
     core.fail("%s: has none of the figures of vllm bench serve --save-result (mean_ttft_ms, ...)", given.verify)
   end
   local other = differences(own.bench_asked or {}, measured)
-  local text = ("rank %d: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank, own.name,
-    columns.values(rows), #list - outside, #list)
+  local text = ("rank %d: %s\nmeasured: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank,
+    own.name, load_text(measured), columns.values(rows), #list - outside, #list)
   for _, each in ipairs(other) do
     text = text .. ("%s: has %s: the intervals are those of another benchmark\n"):format(given.verify, each)
   end

@@ -337,6 +337,7 @@ function check.file(path, sets, command)
     end)
     if not finished then out.caught(problem) end
     note_forecasts(out, result.forecast)
+    for _, sentence in ipairs(chunks.nearer()) do out.told[sentence] = true end
     for _, note in ipairs(core.sorted_keys(out.told)) do out.notes[#out.notes + 1] = "note  " .. note end
   end
   name_variants(out, result.variants)

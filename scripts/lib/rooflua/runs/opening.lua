@@ -6,6 +6,7 @@ local json = require "rooflua.json"
 local changes = require "rooflua.applied.changes"
 local Reader = require "rooflua.scenario.reader"
 local shape = require "rooflua.scenario.shape"
+local users = require "rooflua.applied.users"
 local variants = require "rooflua.scenario.variants"
 
 local opening = {}
@@ -35,9 +36,12 @@ local function apply_sets(reader, given, sets, is_wanted)
     end
     seen[path] = text
     if not is_wanted or is_wanted(path) then
-      done[#done + 1] = { what = "--set " .. text, path = path, before = given }
+      local of_users = path == "users"
+      done[#done + 1] = { what = of_users and "--users " .. value or "--set " .. text,
+        path = of_users and "workload" or path, before = given }
       reader.shared.set = done
-      given = changes.set(reader, given, path, parse_value(value))
+      given = (of_users and users.of or changes.set)(reader, given, of_users and tonumber(value) or path,
+        parse_value(value))
     end
   end
   return given, done
@@ -64,7 +68,7 @@ function opening.with_sets(reader, given, sets) return (apply_sets(reader, given
 local function variants_of(reader, given)
   local grid = variants.grid(reader, given.vary)
   if given.sweep == nil then return grid end
-  return variants.product(reader, require("rooflua.scenario.sampling").points(reader, given), grid)
+  return variants.product(reader, require("rooflua.applied.sampling").points(reader, given), grid)
 end
 
 --- The variants of one shard {index, count}, in their order.
@@ -79,7 +83,7 @@ end
 --- Refuses what is set from outside and has no effect on any variant; on the only one that runs, where it is named.
 local function check_sets(opened, set, number)
   local variant = number and opened.all[number]
-  require("rooflua.scenario.replaced").check(opened.reader, opened.given, opened.kind, set,
+  require("rooflua.applied.replaced").check(opened.reader, opened.given, opened.kind, set,
     variant and { number = number, name = variant.name, changes = variant.changes })
 end
 

@@ -66,8 +66,8 @@ function rules.load(given, report)
   if type(values.rate_per_s) == "number" and values.rate_per_s >= 1e5 then
     report("warning", "workload.rate_per_s", "%s requests/s is more than any service gets", figure(values.rate_per_s))
   end
-  local count = values.num_requests
-  if type(count) == "number" and count < 100 and given.kind ~= "plan" then -- a plan says it of its own number
+  local count = values.num_requests -- 0: as many as another workload has
+  if type(count) == "number" and count > 0 and count < 100 and given.kind ~= "plan" then -- a plan says its own
     report("warning", "workload.num_requests",
       "p99 of %d requests is about their maximum; 100 are the least that have one", count)
   end

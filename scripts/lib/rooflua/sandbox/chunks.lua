@@ -91,15 +91,19 @@ local function with_file(problem, path)
   return chunk_name(path):sub(2) .. ": " .. problem
 end
 
-local function find(name)
+local nearer = {} -- module -> {own, shipped}: the paths of a file of the user and of the program's of the same name
+
+--- The file of a module: that beside the scenario stands before that of the program. Files of the program, and a file
+--- of the user that requires its own name, mean that of the program.
+local function find(name, is_program)
   local relative = name:gsub("%.", "/") .. ".lua"
-  local tried = {}
-  for _, folder in ipairs { native.home .. "/scripts", scenario_folder or "." } do
-    local path = folder .. "/" .. relative
-    if native.file_exists(path) then return path end
-    tried[#tried + 1] = path
-  end
-  return nil, tried
+  local shipped, own = native.home .. "/scripts/" .. relative, (scenario_folder or ".") .. "/" .. relative
+  local has_shipped = native.file_exists(shipped)
+  local has_own = native.file_exists(own) and not native.is_same_file(own, shipped)
+  if has_own and has_shipped and not is_program then nearer[name] = { own = own, shipped = shipped } end
+  if has_own and not (is_program and has_shipped) then return own end
+  if has_shipped then return shipped, nil, has_own end
+  return nil, { own, shipped }
 end
 
 --- Runs a file. A file of the user that ran before is not read again: what changed in it since then is for the next
@@ -109,53 +113,74 @@ local function run_file(path, ...)
   local chunk = mains[path] or native.load_chunk(path, chunk_name(path))
   local own = files.is_shipped(path)
   if not own then mains[path] = chunk end
-  return setfenv(chunk, environments.new(own and chunks.require or chunks.own_require, own))(...)
+  return setfenv(chunk, environments.new(own and chunks.shipped or chunks.own_require, own))(...)
 end
 
-local function sandbox_require(name)
+local program_mark = "program:" -- in front of a module of the program that a file of the user has the name of
+
+local function sandbox_require(name, is_program)
   core.text(name, "require")
   if name == "rooflua" or name:sub(1, 8) == "rooflua." then return library(name) end
-  if loaded[name] ~= nil then return loaded[name] end
+  if name:sub(1, #program_mark) == program_mark then name, is_program = name:sub(#program_mark + 1), true end
+  is_program = is_program or loading[name] == "own"
+  local key = name
+  if is_program and (nearer[name] or select(3, find(name, true))) then key = program_mark .. name end
+  if loaded[key] ~= nil then return loaded[key] end
   if not name:find "^[%w_%-]+[%w_%-%.]*$" or name:find("..", 1, true) then
     fail("require: expected a module name such as \"steps.kernels\", found %s", core.describe(name))
   end
-  if loading[name] then fail("require: '%s' requires itself", name) end
-  local path, tried = find(name)
+  if loading[key] then fail("require: '%s' requires itself", name) end
+  local path, tried = find(name, is_program)
   if not path then
     if native.trusted then return stock_require(name) end
     local folder, wanted = name:match "^([%w_]+)%.([%w_]+)$"
-    local there = folder and native.list_folder(native.home .. "/scripts/" .. folder, ".lua") or {}
+    local there = folder and core.sorted_keys(core.set(chunks.names_in(folder))) or {}
     if #there > 0 then fail("require: %s", native.unknown_name("policy of " .. folder, wanted, there)) end
     fail("require: there is no '%s' (looked at %s)", name, core.join(tried, ", "))
   end
   files.check_covered(path)
-  loading[name] = true
+  loading[key] = not files.is_shipped(path) and nearer[name] and "own" or true
   local ok, result = pcall(run_file, path, name)
-  loading[name] = nil
+  loading[key] = nil
   if not ok then error(with_file(result, path), 0) end
   if result == nil then result = true end
   if policy.is_class(result) then
-    class_files[result], class_modules[result] = class_files[result] or path, class_modules[result] or name
+    class_files[result], class_modules[result] = class_files[result] or path, class_modules[result] or key
     if files.is_shipped(path) then
       policy.freeze(result)
       methods[result] = core.copy(result)
     end
   end
-  if not files.is_shipped(path) then own_modules[name] = true end
-  loaded[name] = result
+  if not files.is_shipped(path) then own_modules[key] = true end
+  loaded[key] = result
   return result
 end
-chunks.require = sandbox_require
+
+--- A module by its name: the file beside the scenario, else that of the program.
+function chunks.require(name) return sandbox_require(name) end
+--- The module of the program, whatever lies beside the scenario.
+function chunks.shipped(name) return sandbox_require(name, true) end
+
+--- Sentences on files of the user that were read in place of files of the program of the same name.
+function chunks.nearer()
+  local out = {}
+  for name, paths in core.sorted_pairs(nearer) do
+    if read[paths.own] then
+      out[#out + 1] = ("%s is read in place of the program's %s, which has the same name"):format(paths.own, name)
+    end
+  end
+  return out
+end
 
 --- `require` of files of the user: they see a table of functions of the program's own as a read-only view.
 function chunks.own_require(name)
   local result = sandbox_require(name)
-  if program_views[name] then return program_views[name] end
   if type(result) ~= "table" or policy.is_class(result) or #result > 0 then return result end
-  local path = find(name)
+  if program_views[result] then return program_views[result] end
+  local path = find(name, loading[name] == "own")
   if not (path and files.is_shipped(path)) then return result end
-  program_views[name] = core.readonly(result, name)
-  return program_views[name]
+  program_views[result] = core.readonly(result, name)
+  return program_views[result]
 end
 if native.trusted then chunks.own_require = sandbox_require end
 
@@ -255,7 +280,7 @@ function chunks.forget_own()
 end
 
 --- Sets the folder where modules are looked for besides scripts/.
-function chunks.folder(path) scenario_folder = path end
+function chunks.folder(path) scenario_folder, nearer = path, {} end
 --- After an interrupt: marks no module as being loaded.
 function chunks.settle()
   loading = {}
@@ -290,7 +315,8 @@ end
 function chunks.is_spent(problem) return tostring(problem):find("stopped: checking ran", 1, true) ~= nil end
 
 local function run_scenario(path)
-  scenario_folder = path:match "^(.*)/[^/]*$" or "."
+  local folder = path:match "^(.*)/[^/]*$" or "."
+  if folder ~= scenario_folder then scenario_folder, nearer = folder, {} end
   files.beside(path)
   return guarded(path, "stopped: loading ran too many instructions; a scenario returns data and runs nothing",
     run_file, path)

@@ -257,7 +257,7 @@ return {
             doc = "how long a replica takes to start, as replicas[].start" },
         } },
     } },
-  { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "scenario.sampling",
+  { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "applied.sampling",
     example = '{ n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } }',
     doc = "points of a space of parameters (docs/EXPLORATION.md)",
     fields = {

@@ -2,8 +2,16 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
 
 local variants = {}
+
+--- Whether a value of `vary` leaves an optional part of a scenario out: false, or "none" of a group of keys.
+function variants.is_none(path, value)
+  local entry = schema.entry(path)
+  if not entry or entry.group or entry.type == "boolean" then return false end
+  return value == false or value == "none" and entry.type == "table" and entry.fields ~= nil
+end
 
 local function value_name(value)
   if policy.is_instance(value) then return value.name end
@@ -17,6 +25,7 @@ end
 ---@param text string? the value in the variant's name
 function variants.with(variant, path, value, text)
   local case
+  if variants.is_none(path, value) then value = { label = "none" } end
   text = text or value_name(value)
   if type(value) == "table" and not policy.is_instance(value) and value.label ~= nil then
     local label = value.label

@@ -59,7 +59,12 @@ local function schedulers_text(state)
   return of_replicas(state, function(replica) return tostring(replica.scheduler.name) end)
 end
 
---- Sentences by outcome.
+local function gate_text(state)
+  local gate = state.surroundings and state.surroundings.admission
+  return "the gate " .. tostring(gate and gate.name)
+end
+
+--- Sentences by outcome, of the simulation and of native.serve_outcomes.
 local told = {
   exceeds_max_model_len = function(state)
     return "exceed max_model_len: their prompts leave no room for a token within " .. of_replicas(state, length_text)
@@ -71,10 +76,19 @@ local told = {
     return "starved: the scheduler " .. schedulers_text(state) .. " never planned them, or preempted them without end"
   end,
   rejected = function(state) return "were rejected " .. rejection_text(state) end,
-  refused = function(state)
-    local gate = state.surroundings and state.surroundings.admission
-    if gate then return "were refused by the gate " .. tostring(gate.name) end
-    return "were refused by the router " .. tostring(state.router and state.router.name)
+  refused = function(state, ended)
+    local by = { { ended.refused_at_gate, gate_text(state) },
+      { ended.refused_without_replica, "the fleet: no replica was there, and none would come" } }
+    by[3] = { ended.refused - by[1][1] - by[2][1], "the router " .. tostring(state.router and state.router.name) }
+    local texts, few = {}, 0
+    for _, each in ipairs(by) do few = few + (each[1] > 0 and 1 or 0) end
+    for _, each in ipairs(by) do
+      if each[1] > 0 then texts[#texts + 1] = each[2] .. (few > 1 and (" (%s)"):format(grouped(each[1])) or "") end
+    end
+    return "were refused by " .. core.join(texts, "; ")
+  end,
+  never_admitted = function(state)
+    return "were held by " .. gate_text(state) .. " to the end: it never let them go"
   end,
   expired = function() return "expired: their deadlines passed first" end,
   timed_out = function() return "timed out: their clients would wait no longer" end,
@@ -89,7 +103,8 @@ function failures.of(state)
   for _, outcome in ipairs(core.sorted_keys(told)) do
     local count = ended[outcome]
     if count > 0 then
-      out[#out + 1] = ("%s of %s requests %s"):format(grouped(count), grouped(ended.arrived), told[outcome](state))
+      local why = told[outcome](state, ended)
+      out[#out + 1] = ("%s of %s requests %s"):format(grouped(count), grouped(ended.arrived), why)
     end
   end
   if ended.cut_answers > 0 then

@@ -9,10 +9,10 @@ local failures = require "rooflua.serving.failures"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.serving.lookback"
-local notes = require "rooflua.machine.notes"
 local policy = require "rooflua.policy"
 local slowest = require "rooflua.measure.slowest"
 local summaries = require "rooflua.serving.summaries"
+local undone = require "rooflua.serving.undone"
 
 local full_run = {}
 
@@ -153,7 +153,7 @@ function full_run.finish(reader, given, options, over)
     left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, why_play = why_play, why_play_text = why_play_text,
     summary = options.document and native.serve_document(run),
-    notes = notes.of_run(state, failures.of(state), summary), policies = summaries.of(state),
+    notes = undone.notes(state, failures.of(state), summary), policies = summaries.of(state),
     requests = request_rows(run, given) }
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)

@@ -20,6 +20,7 @@ local shape = require "rooflua.scenario.shape"
 local surroundings = require "rooflua.serving.surroundings"
 local swaps = require "rooflua.serving.swaps"
 local summaries = require "rooflua.serving.summaries"
+local undone = require "rooflua.serving.undone"
 local twins = require "rooflua.serving.twins"
 
 local live = {}
@@ -297,7 +298,7 @@ function Live:result()
   return lookback.note({ summary = summary, totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
     intervals = answers.of_run(state, summary),
-    notes = notes.of_run(state, failures.of(state), summary), policies = summaries.of(state) },
+    notes = undone.notes(state, failures.of(state), summary), policies = summaries.of(state) },
     state.file, state.given, self)
 end
 

@@ -24,7 +24,7 @@ end
 local function is_shipped(folder, instance)
   local name = policy.describe(instance).name
   return native.file_exists(("%s/scripts/%s/%s.lua"):format(native.home, folder, name))
-    and policy.class_of(instance) == chunks.require(folder .. "." .. name)
+    and policy.class_of(instance) == chunks.shipped(folder .. "." .. name)
 end
 
 --- @param folder string of its kind: "routers"

@@ -247,6 +247,17 @@ local function check_stages(reader, list)
   end
 end
 
+--- Where replicas run different models, the name of each says which.
+local function name_models(list)
+  local differs = false
+  for _, each in ipairs(list) do
+    differs = differs or not specs.same(each.prepared.model, list[1].prepared.model)
+  end
+  for i, each in ipairs(differs and list or {}) do
+    each.config.name = ("%s %s"):format(each.config.name or tostring(i), each.prepared.model.name)
+  end
+end
+
 --- Whether a further replica can have the step model of this one: a pure function of the batch. A correction or a
 --- method `summary` may tell replicas apart, and experts that move have loads of their own.
 local function can_share(prepared)
@@ -281,6 +292,7 @@ function replicas.of(reader, given)
     add_ranks(out, first, i, is_copy)
   end
   check_stages(reader, out)
+  name_models(out)
   return out, place_spans(spans, first_of, #out)
 end
 

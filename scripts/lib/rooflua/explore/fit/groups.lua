@@ -1,6 +1,6 @@
 -- Groups of observations: each is left out of a fit once, and that fit is scored on it.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local minimise = require "rooflua.explore.fit.minimise"
 
 local groups = {}

@@ -1,7 +1,7 @@
 -- The parameter values with the smallest error over some observations.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local json = require "rooflua.json"
 local scan = require "rooflua.explore.fit.scan"
 local statistics = require "rooflua.base.statistics"

@@ -1,6 +1,6 @@
 -- Which declared parameters `rooflua calibrate` fits, and how far.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local numbers = require "rooflua.text.units"
 
 local parameters = {}

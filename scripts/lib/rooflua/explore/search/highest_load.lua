@@ -1,7 +1,7 @@
 -- The highest load that meets an SLO, by bisection on a logarithmic scale, or into more parts where several loads are
 -- tried in a round.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local runs = require "rooflua.explore.runs"
 local schema = require "rooflua.scenario.schema"
 local slo = require "rooflua.explore.search.slo"

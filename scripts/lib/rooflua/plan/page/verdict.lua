@@ -3,6 +3,7 @@
 local basis = require "rooflua.plan.basis"
 local confidence = require "rooflua.plan.confidence"
 local items = require "rooflua.plan.page.items"
+local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
 local standing = require "rooflua.plan.standing"
 local units = require "rooflua.text.units"
@@ -98,8 +99,9 @@ local function rests_lines(item)
 end
 
 local function holds_lines(question, item)
-  local out = {}
-  if item.holds_to then out[1] = "Up to " .. words.held(question, item) .. " in one run." end
+  local held = item.holds_to and words.held(question, item)
+  local out = { held and (item.holds_more and "M" .. held:sub(2) or "Up to " .. held) .. " in one run."
+    or "Not known: a multiple of this load is the same load." }
   if item.without_one then
     out[#out + 1] = ("Without one replica up to %s."):format(words.load(question, item.without_one))
   end
@@ -108,8 +110,8 @@ end
 
 --- The facts of a deployment that no price touches: lines by the key of their place on the page.
 function verdict.told(done, item, is_first)
-  return { sure = sure_lines(done, item, is_first), limits = limit_lines(done.question, item),
-    rests = rests_lines(item), holds = holds_lines(done.question, item) }
+  return { sure = json.array(sure_lines(done, item, is_first)), limits = json.array(limit_lines(done.question, item)),
+    rests = json.array(rests_lines(item)), holds = json.array(holds_lines(done.question, item)) }
 end
 
 --- The price of the first one's GPU up to which it stays first; nil where no other GPU is there.

@@ -1,8 +1,12 @@
--- The declared parameters of a scenario by key path: what sweeps, fits and sensitivities may vary.
+-- The declared parameters of a scenario by key path, with the values in force: what sweeps, fits and sensitivities may
+-- vary. A parameter that the scenario states as an option of its engine has the name of that option,
+-- "engine.max_num_seqs".
 local native = require "rooflua.native"
+local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
 local named_policies = require "rooflua.sandbox.named_policies"
 local open_hardware = require("rooflua.spec").hardware
+local options = require "rooflua.applied.options"
 local paths = require "rooflua.scenario.paths"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -41,13 +45,55 @@ local function lookup_of(given)
   return policy.is_instance(found) and found or nil
 end
 
+local function is_served(given) return (given.kind or "serve") == "serve" end
+
+--- What the engine of a scenario gives to its keys (application.of); nil where it cannot be asked: a run says why.
+local function applied_of(reader, given)
+  if given.hardware == nil or given.model == nil then return nil end
+  local ok, applied = pcall(application.of, reader, given, is_served(given))
+  return ok and applied or nil
+end
+
+local option_types = { integer = "integer", number = "continuous" }
+
+--- An option of the engine as a declared parameter; nil of one that is no number.
+local function of_option(applied, name)
+  local option, value = applied.engine.engine.option[name], applied.options[name]
+  if not option or not option_types[option.type] then return nil end
+  if value == nil then value = applied.engine.values[name] end
+  return { path = "engine." .. name, value = type(value) == "number" and value or nil,
+    kind = option_types[option.type], key = option.key,
+    about = { integer = option.type == "integer" or nil, min = option.min, max = option.max, doc = option.doc } }
+end
+
+--- Adds the options that a scenario states, in place of the keys that these stand for.
+local function add_options(out, given, applied)
+  if given.engine == nil or not applied then return out end
+  local taken, kept = {}, {}
+  for _, name in ipairs(core.sorted_keys(applied.options)) do
+    local one = of_option(applied, name)
+    if one and one.value then
+      kept[#kept + 1] = one
+      for _, key in ipairs(options.keys_for(one.key)) do taken[key] = one end
+    end
+  end
+  for _, each in ipairs(out) do
+    local option = taken[each.path]
+    if not option then kept[#kept + 1] = each end
+    if option and not option.about.unit then option.about.unit = each.about.unit end
+  end
+  return kept
+end
+
 --- Every declared parameter, sorted by path: {path, value, about = declaration, kind}.
 --- kind: continuous, integer, choice, boolean, string, table, unset.
 function declared.all(reader, given)
-  local out = {}
+  local out, applied = {}, applied_of(reader, given)
+  local in_force = applied and applied.given or given
   for _, slot in ipairs(slots) do
-    if given[slot] ~= nil or slot == "steps" or slot == "scheduler" and (given.kind or "serve") == "serve" then
-      add_policy(out, slot, policies.of(reader, slot, given[slot]))
+    local is_engines = slot == "steps" or slot == "scheduler" and is_served(given)
+    if given[slot] ~= nil or is_engines then
+      add_policy(out, slot, policies.of(reader, slot, (is_engines and in_force or given)[slot]))
     end
   end
   for path in core.sorted_pairs(schema.inner_policies) do
@@ -61,12 +107,19 @@ function declared.all(reader, given)
     add_policy(out, "corrections." .. one.name, one)
   end
   for _, path in ipairs(core.sorted_keys(plain_numbers)) do
-    local about, value = plain_numbers[path], paths.value(given, path)
+    local about, value = plain_numbers[path], paths.value(path:find "^deployment%." and in_force or given, path)
     if type(value) ~= "number" then value = nil end
     out[#out + 1] = { path = path, value = value, about = about, kind = kind_of(value, about) }
   end
+  out = add_options(out, given, applied)
   table.sort(out, function(a, b) return a.path < b.path end)
   return out
+end
+
+--- The name that a scenario uses for a parameter: that of the option of its engine which states it; else the path.
+function declared.name(reader, given, path)
+  local option = type(path) == "string" and options.stated_at(reader, given, path)
+  return option and "engine." .. option or path
 end
 
 local constant_prefix = "mfu.model."
@@ -93,11 +146,15 @@ function declared.find(reader, given, path, what, loose)
   if type(path) ~= "string" then reader:fail(what, "expected a key path, found %s", core.describe(path)) end
   local constant = kernel_constant(given, path)
   if constant then return constant end
+  path = declared.name(reader, given, path)
   local known = {}
   for i, each in ipairs(declared.all(reader, given)) do
     if each.path == path then return each end
     known[i] = each.path
   end
+  local applied = path:find "^engine%." and given.engine ~= nil and applied_of(reader, given)
+  local option = applied and of_option(applied, path:match "^engine%.(.*)$")
+  if option and option.key then return option end
   if loose and paths.value(given, path) ~= nil then return nil end
   return reader:fail(what, "%s", native.unknown_name("parameter", path, known))
 end
@@ -176,7 +233,7 @@ function declared.range(reader, given, path, given_range, what)
     reader:fail(where .. ".start", "%g lies outside %g to %g", start, low, high)
   end
   local integer = spec.integer or about.integer or false
-  return { path = path, min = low, max = high, start = start, log = log, integer = integer,
+  return { path = found.path or path, min = low, max = high, start = start, log = log, integer = integer,
     unit = about.unit,
     now = spec.now or type(found.value) == "number" and found.value or given and paths.value(given, path) }
 end

@@ -1,6 +1,6 @@
 -- Points of a parameter space: random, Latin hypercube, Sobol.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local random = require "rooflua.random"
 local sobol = require "rooflua.scenario.sobol"
 local schema = require "rooflua.scenario.schema"
@@ -68,9 +68,10 @@ local function dimensions_of(reader, given, params, what)
     if type(key) == "number" then path, spec = value, true end
     if is_choice(spec) then
       declared.find(reader, given, path, what, true)
-      list[#list + 1] = { path = path, values = core.plain(spec) }
+      list[#list + 1] = { path = declared.name(reader, given, path), values = core.plain(spec) }
     else
-      list[#list + 1] = { path = path, range = declared.range(reader, given, path, spec, what) }
+      local range = declared.range(reader, given, path, spec, what)
+      list[#list + 1] = { path = range.path, range = range }
     end
   end
   if #list == 0 then reader:fail(what, "expected at least one parameter") end

@@ -1,6 +1,6 @@
 -- Which keys every variant, point or run of a search replaces. A value that is set there from outside has no effect.
 local core = require "rooflua.base.core"
-local declared = require "rooflua.scenario.declared"
+local declared = require "rooflua.applied.declared"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
 local variants = require "rooflua.scenario.variants"
