@@ -1,18 +1,17 @@
 -- `rooflua advise`: the fewest changes of settings with which a scenario, or an engine that a launch command starts,
 -- meets an SLO.
 local answer = require "rooflua.advise.answer"
+local asked_about = require "rooflua.advise.asked"
 local core = require "rooflua.base.core"
 local deployment = require "rooflua.advise.deployment"
 local moves = require "rooflua.advise.moves"
 local native = require "rooflua.native"
 local notes = require "rooflua.machine.notes"
-local opening = require "rooflua.runs.opening"
 local own_metrics = require "rooflua.measure.own"
 local plan_options = require "rooflua.plan.options"
 local search = require "rooflua.advise.search"
 local slo = require "rooflua.explore.search.slo"
 local text = require "rooflua.advise.text"
-local trials = require "rooflua.advise.trials"
 local units = require "rooflua.text.units"
 
 local command = {}
@@ -24,11 +23,8 @@ local default_limit_s = 30
 local default_load = { text = "1024+128", rate_per_s = 1, requests = 200 }
 local default_requests, per_client = 300, 4
 
---- The scenario of --command, --hardware and the options of a load, and what nothing states.
-local function table_of(given)
-  local told = {}
-  if not given.command then fail "advise: needs a scenario, or --command \"vllm serve ...\" --hardware GPU" end
-  if not given.hardware then fail "advise: --hardware: on which GPU does the command run?" end
+--- The load of --workload, --rate, --clients and --requests; adds a sentence about what nothing states.
+local function load_of(given, told)
   local about = { rate_per_s = given.rate, clients = given.clients, requests = given.requests }
   local name = given.workload
   if given.rate and given.clients then fail "--rate and --clients: give one of them" end
@@ -40,36 +36,7 @@ local function table_of(given)
       :format(about.clients and units.counted(about.clients, "client") or about.rate_per_s .. " requests/s")
   end
   about.requests = about.requests or math.max(default_requests, per_client * (about.clients or 0))
-  local workload = plan_options.workload(name, about)
-  return { hardware = given.hardware, workload = workload, seed = given.seed or 1 }, told
-end
-
---- The scenario, opened, and sentences about what it does not state.
-local function opened_of(given)
-  local how = { set = given.set, seed = given.seed, command = given.command }
-  if not given.scenario then
-    local of, told = table_of(given)
-    how.file = "advise"
-    return opening.table(of, how), told
-  end
-  for _, name in ipairs { "hardware", "workload", "rate", "clients", "requests" } do
-    if given[name] ~= nil then
-      fail("advise: --%s is said by %s; change it with --set", name, given.scenario)
-    end
-  end
-  return opening.file(given.scenario, how), {}
-end
-
---- The one variant that serves.
-local function variant_of(opened)
-  if opened.kind ~= "serve" then
-    fail("%s: advise needs a scenario of kind \"serve\", found %q", opened.reader.file, opened.kind)
-  end
-  if #opened.variants ~= 1 then
-    fail("%s: vary: advise needs one variant, found %d; take vary and sweep out of a copy of the file",
-      opened.reader.file, #opened.variants)
-  end
-  return trials.plain((opening.variant(opened, 1)))
+  return plan_options.workload(name, about)
 end
 
 local function limits_of(list, reader, given)
@@ -79,19 +46,14 @@ local function limits_of(list, reader, given)
   return slo.bounds(plan_options.slo(list), "--slo", own_metrics.by_name(reader, given))
 end
 
---- A function that says whether the time is over.
-local function clock(limit_s)
-  local start_s, start_cpu_s = os.time(), os.clock()
-  return function() return math.max(os.time() - start_s, os.clock() - start_cpu_s) >= limit_s end
-end
-
 --- What the program calls: {text, document, status}; status 1 where the SLO is not met by anything that was tried.
 ---@param given table {scenario, command, hardware, workload, rate, clients, requests, slo, set, seed, gpus, limit_s,
 --- jobs}
 function command.run(given)
-  local is_late = clock(given.limit_s or default_limit_s)
-  local opened, told = opened_of(given)
-  local reader, scenario = opened.reader, variant_of(opened)
+  local is_late, told = asked_about.clock(given.limit_s or default_limit_s), {}
+  local of_command = { hardware = given.hardware, workload = given.workload, rate = given.rate, clients = given.clients,
+    requests = given.requests }
+  local reader, scenario = asked_about.of(given, "advise", of_command, function() return load_of(given, told) end)
   local limits = limits_of(given.slo, reader, scenario)
   local base = deployment.of(reader, scenario, {})
   if base.problem then error(base.problem, 0) end

@@ -143,7 +143,8 @@ end
 --- its value, `value` that of `path`.
 ---@param reader table
 ---@param given table a scenario of kind "serve"
----@param about table {replica: the first one, gpus: that there are, longest: tokens of the longest request, is_command}
+---@param about table {replica: the first one, gpus: that there are, longest: tokens of the longest request, is_command,
+--- with_formats: options that change the answers as well}
 ---@return table[], string[]
 function moves.of(reader, given, about)
   local applied, out, kept_out = application.of(reader, given, true), {}, {}
@@ -153,7 +154,7 @@ function moves.of(reader, given, about)
       local before = in_force(applied, option, about.replica)
       local set = called(path, option, about.is_command)
       local list = others(applied, option, before, about)
-      if of_formats[option.key] then
+      if of_formats[option.key] and not about.with_formats then
         if #list > 0 then kept_out[#kept_out + 1] = set end
         list = {}
       end

@@ -238,7 +238,7 @@ function search.run(asked)
   end
   local is_over, couples
   out.singles, is_over = stage(all)
-  if is_over then return out end
+  if is_over or asked.only_singles then return out end
   couples, is_over = stage(pairs_of(asked, out.singles, all))
   if is_over then return out end
   stage(triples_of(asked, out.singles, couples), true)

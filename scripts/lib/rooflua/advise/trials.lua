@@ -85,26 +85,35 @@ local function run_apart(asked, lists)
   return about.rows
 end
 
---- Runs a list of settings, each a list of changes {path, value}: a verdict for each. `asked` is {reader, given,
---- limits, jobs, count_name, is_late}. Where the time is over, the rest of the list has no verdict.
----@param requests integer? fewer requests than the scenario has
+--- Runs a list of settings, each a list of changes {path, value}: {summary, intervals} or {problem} of each. `asked` is
+--- {reader, given, jobs, is_late}. Where the time is over, the rest of the list has none.
 ---@return table[], boolean is_late
-function trials.run(asked, list, requests)
+function trials.rows(asked, list)
   local out, most = {}, asked.jobs == 1 and 1 or runs_of_worker * asked.jobs
   for first = 1, #list, most do
     if asked.is_late() then return out, true end
     local batch = {}
-    for i = first, math.min(first + most - 1, #list) do
-      local own = {}
-      for j, change in ipairs(list[i]) do own[j] = change end
-      if requests then own[#own + 1] = { path = "workload." .. asked.count_name, value = requests } end
-      batch[#batch + 1] = own
-    end
+    for i = first, math.min(first + most - 1, #list) do batch[#batch + 1] = list[i] end
     local found = asked.jobs == 1 and { run_here(asked, batch[1]) } or run_apart(asked, batch)
     asked.ran = (asked.ran or 0) + #batch
-    for i in ipairs(batch) do out[first + i - 1] = trials.judge(found[i], asked.limits) end
+    for i in ipairs(batch) do out[first + i - 1] = found[i] end
   end
   return out, false
+end
+
+--- The same, as verdicts; `asked` has limits and count_name as well.
+---@param requests integer? fewer requests than the scenario has
+function trials.run(asked, list, requests)
+  local out = {}
+  for i, each in ipairs(list) do
+    local own = core.copy(each)
+    if requests then own[#own + 1] = { path = "workload." .. asked.count_name, value = requests } end
+    out[i] = own
+  end
+  local found, is_late = trials.rows(asked, out)
+  for i, row in ipairs(found) do out[i] = trials.judge(row, asked.limits) end
+  for i = #found + 1, #out do out[i] = nil end
+  return out, is_late
 end
 
 --- A copy of a scenario that is one run without a report.

@@ -1,0 +1,127 @@
+-- `rooflua check-run`: whether a measured result is plausible for a scenario, and which input is likeliest wrong.
+local asked_about = require "rooflua.advise.asked"
+local core = require "rooflua.base.core"
+local deployment = require "rooflua.advise.deployment"
+local figures = require "rooflua.plausible.figures"
+local inputs = require "rooflua.plausible.inputs"
+local json = require "rooflua.json"
+local loads = require "rooflua.plausible.loads"
+local measured_runs = require "rooflua.formats.measured_runs"
+local native = require "rooflua.native"
+local text = require "rooflua.plausible.text"
+local trials = require "rooflua.advise.trials"
+
+local command = {}
+
+local limit_s = 30
+local alike = 0.9 -- of the distance of a likelier input, that a less likely one has to fall below
+local explains = 0.6 -- of the distance as it is, that an explanation falls below
+local most_gpus = 8
+local rounds = 3 -- of the search for the speed of the hardware
+
+--- The one run of a file.
+local function run_of(path)
+  local list = measured_runs.read_all(path)
+  if #list > 1 then
+    core.fail("%s: holds %d results; name one of them: %s#1 to %s#%d", path, #list, path, path, #list)
+  end
+  return list[1]
+end
+
+--- The first of the inputs that explains the result best: {kind, set, before, after, distance, metrics}.
+local function best_input(asked, list)
+  local sets, best = {}, nil
+  for i, each in ipairs(list) do sets[i] = each.changes end
+  local rows, is_late = trials.rows(asked, sets)
+  for i, row in ipairs(rows) do
+    local simulated = not row.problem and figures.simulated(row)
+    local distance = simulated and figures.distance(asked.measured, simulated)
+    if distance and (not best or distance < alike * best.distance) then
+      best = core.copy(list[i], { distance = distance, metrics = simulated })
+    end
+  end
+  return best, is_late
+end
+
+--- How much longer the steps of the hardware take than those of the tables, as an input.
+local function of_hardware(asked, base)
+  local slower, best = 1, nil
+  local simulated, name = base, asked.given.hardware
+  for _ = 1, rounds do
+    local sum, count = 0, 0
+    for metric, value in pairs(asked.measured) do
+      local of = simulated[metric]
+      if metric ~= "output_tokens_per_s" and of and of > 0 and value > 0 then
+        sum, count = sum + math.log(value / of), count + 1
+      end
+    end
+    if count == 0 then return nil end
+    slower = slower * math.exp(sum / count)
+    local rows = trials.rows(asked, { inputs.slower(asked.workload, slower) })
+    if not rows[1] or rows[1].problem then break end
+    simulated = figures.simulated(rows[1], slower)
+    local distance = figures.distance(asked.measured, simulated)
+    if not best or distance < best.distance then
+      best = { kind = "hardware", set = "hardware", before = name, after = name, slower = slower, distance = distance,
+        metrics = simulated }
+    end
+  end
+  return best
+end
+
+--- The input that is likeliest wrong; nil where none of them explains the result.
+local function likeliest(asked, base_row, about)
+  local base = figures.simulated(base_row)
+  local distance = figures.distance(asked.measured, base)
+  local best, is_late = best_input(asked, inputs.of(asked.reader, asked.given, about))
+  local hardware = not is_late and of_hardware(asked, base)
+  if hardware and (not best or hardware.distance < alike * best.distance) then best = hardware end
+  if not best or best.distance > explains * distance then return nil, best, is_late end
+  return best, best, is_late
+end
+
+local function plain_input(input)
+  if not input then return nil end
+  local name = input.before
+  if type(name) == "table" or type(name) == "userdata" then name = tostring(name.name or "as stated") end
+  if name == nil then name = json.null end
+  local after = input.after
+  if type(after) == "table" or type(after) == "userdata" then after = tostring(after.name or "as stated") end
+  return { kind = input.kind, set = input.set, before = name, after = after, slower = input.slower,
+    distance = input.distance, metrics = input.metrics }
+end
+
+--- What the program calls: {text, document, status}; status 1 where a figure lies outside of its interval.
+---@param given table {result, scenario, command, hardware, set, seed, jobs}
+function command.run(given)
+  local run = run_of(given.result)
+  local reader, scenario = asked_about.of(given, "check-run", { hardware = given.hardware },
+    function() return run.workload end)
+  local base = deployment.of(reader, scenario, {})
+  if base.problem then error(base.problem, 0) end
+  local of = loads.measured(run)
+  local own = loads.scenario(base.workload, scenario.seed)
+  local asked = { reader = reader, given = scenario, jobs = given.jobs or 1, is_late = asked_about.clock(limit_s),
+    measured = figures.measured(run), workload = base.workload }
+  local rows = trials.rows(asked, { {} })
+  if rows[1].problem then error(rows[1].problem, 0) end
+  local is_closed = own and own.is_closed or not own and of.is_closed
+  local list = figures.compare(asked.measured, figures.simulated(rows[1]), rows[1], is_closed)
+  if #list == 0 then core.fail("%s: has neither TTFT, TPOT, E2E nor tokens/s", given.result) end
+  local differences = own and given.scenario and loads.differences(own, of) or {}
+  local document = { schema = "rooflua.check_run/1", result = run.path, scenario = given.scenario,
+    plausible = true, figures = json.array(list), workload = json.array(differences), notes = json.array {},
+    failed = run.failed or 0, intervals = rows[1].intervals }
+  for _, each in ipairs(list) do document.plausible = document.plausible and each.inside end
+  for i, note in ipairs(run.notes or {}) do document.notes[i] = note end
+  if not document.plausible then
+    local about = { replica = base.replica, workload = base.workload, load = own, differences = differences,
+      gpus = math.max(most_gpus, base.gpus), is_command = given.command ~= nil }
+    local found, nearest, is_late = likeliest(asked, rows[1], about)
+    document.likeliest, document.nearest = plain_input(found), not found and plain_input(nearest) or nil
+    document.tried, document.stopped = asked.ran, is_late and { limit_s = limit_s } or nil
+  end
+  return { text = native.printable(text.of(document)), document = document, status = document.plausible and 0 or 1 }
+end
+
+return command
