@@ -2,6 +2,7 @@
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local levers = require "rooflua.intervals.levers"
 local native = require "rooflua.native"
 local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
@@ -132,17 +133,17 @@ local function interval_lines(of)
   return out
 end
 
+--- Changes that are smaller than what such changes were off by, or than repeats of one command differ by.
 local function unsure_of(document)
   local out = {}
   for _, change in ipairs(document.changes) do
-    local size = change.record.size_frac
-    local most = 0
+    local size, most = math.max(change.record.size_frac or 0, levers.flat_frac), 0
     for _, bound in ipairs(document.slo) do
       most = math.max(most, math.abs(change.brings[bound.metric] or 0))
     end
-    if size and most > 0 and most < size then
-      out[#out + 1] = line("not sure", ("%s changes it by %s; such simulated changes were off by %s"):format(
-        change.set, units.percent(most), units.percent(size)))
+    if most < size and not change.alone then
+      out[#out + 1] = line("not sure", ("%s changes it by %s; such changes were off by %s"):format(change.set,
+        units.percent(most), units.percent(size)))
     end
   end
   return out

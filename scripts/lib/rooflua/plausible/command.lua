@@ -17,7 +17,7 @@ local limit_s = 30
 local alike = 0.9 -- of the distance of a likelier input, that a less likely one has to fall below
 local explains = 0.6 -- of the distance as it is, that an explanation falls below
 local most_gpus = 8
-local rounds = 3 -- of the search for the speed of the hardware
+local rounds = 5 -- of the search for the speed of the hardware
 
 --- The one run of a file.
 local function run_of(path)
@@ -43,28 +43,36 @@ local function best_input(asked, list)
   return best, is_late
 end
 
---- How much longer the steps of the hardware take than those of the tables, as an input.
-local function of_hardware(asked, base)
-  local slower, best = 1, nil
-  local simulated, name = base, asked.given.hardware
-  for _ = 1, rounds do
-    local sum, count = 0, 0
-    for metric, value in pairs(asked.measured) do
-      local of = simulated[metric]
-      if metric ~= "output_tokens_per_s" and of and of > 0 and value > 0 then
-        sum, count = sum + math.log(value / of), count + 1
-      end
+--- The mean logarithm of measured to simulated times.
+local function behind(measured, simulated)
+  local sum, count = 0, 0
+  for _, metric in ipairs(core.sorted_keys(measured)) do
+    local of = simulated[metric]
+    if metric ~= "output_tokens_per_s" and of and of > 0 and measured[metric] > 0 then
+      sum, count = sum + math.log(measured[metric] / of), count + 1
     end
-    if count == 0 then return nil end
-    slower = slower * math.exp(sum / count)
-    local rows = trials.rows(asked, { inputs.slower(asked.workload, slower) })
+  end
+  return count > 0 and sum / count or nil
+end
+
+--- How much longer the steps of the hardware take than those of the tables, as an input: where times are neither too
+--- long nor too short, by secants over logarithms.
+local function of_hardware(asked, base)
+  local best, before, at = nil, { x = 0, y = behind(asked.measured, base) }, nil
+  if not before.y then return nil end
+  at = before.y
+  for _ = 1, rounds do
+    local rows = trials.rows(asked, { inputs.slower(asked.workload, math.exp(at)) })
     if not rows[1] or rows[1].problem then break end
-    simulated = figures.simulated(rows[1], slower)
+    local simulated = figures.simulated(rows[1], math.exp(at))
     local distance = figures.distance(asked.measured, simulated)
     if not best or distance < best.distance then
-      best = { kind = "hardware", set = "hardware", before = name, after = name, slower = slower, distance = distance,
-        metrics = simulated }
+      best = { kind = "hardware", set = "hardware", before = asked.given.hardware, after = asked.given.hardware,
+        slower = math.exp(at), distance = distance, metrics = simulated }
     end
+    local now = { x = at, y = behind(asked.measured, simulated) }
+    if math.abs(now.y) < 1e-3 or now.y == before.y then break end
+    at, before = now.x - now.y * (now.x - before.x) / (now.y - before.y), now
   end
   return best
 end
@@ -105,8 +113,9 @@ function command.run(given)
     measured = figures.measured(run), workload = base.workload }
   local rows = trials.rows(asked, { {} })
   if rows[1].problem then error(rows[1].problem, 0) end
-  local is_closed = own and own.is_closed or not own and of.is_closed
-  local list = figures.compare(asked.measured, figures.simulated(rows[1]), rows[1], is_closed)
+  local sent = own or of
+  local list = figures.compare(asked.measured, figures.simulated(rows[1]), rows[1],
+    { is_closed = sent.is_closed, count = math.min(of.count, sent.count) })
   if #list == 0 then core.fail("%s: has neither TTFT, TPOT, E2E nor tokens/s", given.result) end
   local differences = own and given.scenario and loads.differences(own, of) or {}
   local document = { schema = "rooflua.check_run/1", result = run.path, scenario = given.scenario,

@@ -77,10 +77,13 @@ local function lasts(ratio, is_closed, e2e_s, duration_s)
   return 1 + (ratio - 1) * math.min(1, e2e_s / duration_s)
 end
 
---- The interval of tokens/s, from that of E2E.
-local function speed_interval(value, e2e, is_closed, duration_s)
-  local low = value / lasts(e2e.high / e2e.value, is_closed, e2e.value, duration_s)
-  local high = value / lasts(e2e.low / e2e.value, is_closed, e2e.value, duration_s)
+local of_90 = 1.645 -- standard deviations
+
+--- The interval of tokens/s, from that of E2E and, of arrivals that are drawn, from their number.
+local function speed_interval(value, e2e, load, duration_s)
+  local drawn = load.is_closed and 0 or of_90 / math.sqrt(math.max(1, load.count))
+  local low = value / lasts(e2e.high / e2e.value, load.is_closed, e2e.value, duration_s) / (1 + drawn)
+  local high = value / lasts(e2e.low / e2e.value, load.is_closed, e2e.value, duration_s) * (1 + drawn)
   return math.min(low, high), math.max(low, high)
 end
 
@@ -88,8 +91,8 @@ end
 ---@param measured table of figures.measured
 ---@param simulated table of figures.simulated
 ---@param row table the simulated run {summary, intervals}
----@param is_closed boolean
-function figures.compare(measured, simulated, row, is_closed)
+---@param load table {is_closed, count: of the fewer requests}
+function figures.compare(measured, simulated, row, load)
   local out, intervals = {}, row.intervals or {}
   for _, each in ipairs(figures.shown) do
     local name, metric = each[1], each[2]
@@ -100,7 +103,7 @@ function figures.compare(measured, simulated, row, is_closed)
       if own then
         low, high, is_assumed = own.low, own.high, nil
       elseif name == "tokens" and intervals.e2e_s then
-        low, high = speed_interval(of, intervals.e2e_s, is_closed, row.summary.duration_s)
+        low, high = speed_interval(of, intervals.e2e_s, load, row.summary.duration_s)
         is_assumed = nil
       end
       out[#out + 1] = { name = name, metric = metric, title = each[3], measured = value, simulated = of, low = low,
