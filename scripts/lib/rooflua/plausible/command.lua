@@ -17,6 +17,7 @@ local limit_s = 30
 local alike = 0.9 -- of the distance of a likelier input, that a less likely one has to fall below
 local explains = 0.6 -- of the distance as it is, that an explanation falls below
 local most_gpus = 8
+local more_seeds = 4 -- of runs whose requests are drawn
 local rounds = 5 -- of the search for the speed of the hardware
 
 --- The one run of a file.
@@ -99,6 +100,29 @@ local function plain_input(input)
     distance = input.distance, metrics = input.metrics }
 end
 
+--- Whether the requests of a result can be replayed in place of those that a scenario draws: as many, as long and as
+--- often, at times that the result has.
+local function is_replayed(run, own, differences)
+  return run.recorded_times and own and own.is_plain and not own.is_closed and #differences == 0
+end
+
+--- The figures of the result, and the row of the scenario's run. Where the requests of the run are drawn, the intervals
+--- hold for other seeds as well.
+local function figures_of(asked, load, is_drawn)
+  local sets, list = { {} }, {}
+  for i = 1, is_drawn and more_seeds or 0 do
+    sets[i + 1] = { { path = "seed", value = (asked.given.seed or 0) + i } }
+  end
+  local rows = trials.rows(asked, sets)
+  if rows[1].problem then error(rows[1].problem, 0) end
+  for _, row in ipairs(rows) do
+    if not row.problem then
+      list[#list + 1] = figures.compare(asked.measured, figures.simulated(row), row, load)
+    end
+  end
+  return figures.joined(list), rows[1]
+end
+
 --- What the program calls: {text, document, status}; status 1 where a figure lies outside of its interval.
 ---@param given table {result, scenario, command, hardware, set, seed, jobs}
 function command.run(given)
@@ -107,26 +131,25 @@ function command.run(given)
     function() return run.workload end)
   local base = deployment.of(reader, scenario, {})
   if base.problem then error(base.problem, 0) end
-  local of = loads.measured(run)
-  local own = loads.scenario(base.workload, scenario.seed)
-  local asked = { reader = reader, given = scenario, jobs = given.jobs or 1, is_late = asked_about.clock(limit_s),
-    measured = figures.measured(run), workload = base.workload }
-  local rows = trials.rows(asked, { {} })
-  if rows[1].problem then error(rows[1].problem, 0) end
-  local sent = own or of
-  local list = figures.compare(asked.measured, figures.simulated(rows[1]), rows[1],
-    { is_closed = sent.is_closed, count = math.min(of.count, sent.count) })
-  if #list == 0 then core.fail("%s: has neither TTFT, TPOT, E2E nor tokens/s", given.result) end
+  local of, own = loads.measured(run), loads.scenario(base.workload, scenario.seed)
   local differences = own and given.scenario and loads.differences(own, of) or {}
+  local is_replay = not given.scenario or is_replayed(run, own, differences)
+  if is_replay then scenario.workload = run.workload end
+  local asked = { reader = reader, given = scenario, jobs = given.jobs or 1, is_late = asked_about.clock(limit_s),
+    measured = figures.measured(run), workload = is_replay and run.workload or base.workload }
+  local sent = own or of
+  local list, row = figures_of(asked, { is_closed = sent.is_closed, count = math.min(of.count, sent.count) },
+    not is_replay)
+  if #list == 0 then core.fail("%s: has neither TTFT, TPOT, E2E nor tokens/s", given.result) end
   local document = { schema = "rooflua.check_run/1", result = run.path, scenario = given.scenario,
     plausible = true, figures = json.array(list), workload = json.array(differences), notes = json.array {},
-    failed = run.failed or 0, intervals = rows[1].intervals }
+    failed = run.failed or 0, intervals = row.intervals }
   for _, each in ipairs(list) do document.plausible = document.plausible and each.inside end
   for i, note in ipairs(run.notes or {}) do document.notes[i] = note end
   if not document.plausible then
-    local about = { replica = base.replica, workload = base.workload, load = own, differences = differences,
+    local about = { replica = base.replica, workload = asked.workload, load = own, sent = of, differences = differences,
       gpus = math.max(most_gpus, base.gpus), is_command = given.command ~= nil }
-    local found, nearest, is_late = likeliest(asked, rows[1], about)
+    local found, nearest, is_late = likeliest(asked, row, about)
     document.likeliest, document.nearest = plain_input(found), not found and plain_input(nearest) or nil
     document.tried, document.stopped = asked.ran, is_late and { limit_s = limit_s } or nil
   end

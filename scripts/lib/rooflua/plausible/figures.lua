@@ -87,6 +87,8 @@ local function speed_interval(value, e2e, load, duration_s)
   return math.min(low, high), math.max(low, high)
 end
 
+local function is_inside(value, low, high) return value >= low * (1 - rounding) and value <= high * (1 + rounding) end
+
 --- {name, metric, title, measured, simulated, low, high, inside, is_assumed} of each figure that the result has.
 ---@param measured table of figures.measured
 ---@param simulated table of figures.simulated
@@ -108,8 +110,22 @@ function figures.compare(measured, simulated, row, load)
       end
       out[#out + 1] = { name = name, metric = metric, title = each[3], measured = value, simulated = of, low = low,
         high = high, is_assumed = is_assumed,
-        inside = value >= low * (1 - rounding) and value <= high * (1 + rounding) }
+        inside = is_inside(value, low, high) }
     end
+  end
+  return out
+end
+
+--- Figures whose intervals hold for runs with other seeds as well: those of the first run.
+---@param list table[] of figures.compare, for each seed
+function figures.joined(list)
+  local out = list[1]
+  for i, each in ipairs(out) do
+    for seed = 2, #list do
+      local other = list[seed][i]
+      each.low, each.high = math.min(each.low, other.low), math.max(each.high, other.high)
+    end
+    each.inside = is_inside(each.measured, each.low, each.high)
   end
   return out
 end

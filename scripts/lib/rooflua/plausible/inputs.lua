@@ -36,10 +36,10 @@ local function of_result(out, about)
   end
 end
 
---- Loads and lengths that a file may say wrongly.
+--- Parts of the load that the result does not state.
 local function of_load(out, about)
   for _, name in ipairs { "rate_per_s", "clients", "prompt", "output" } do
-    local value = about.load[name]
+    local value = about.sent[name] == nil and about.load[name] or nil
     for _, factor in ipairs(value and factors or {}) do
       local after = value * factor
       if name ~= "rate_per_s" then after = math.max(1, math.floor(after + 0.5)) end
@@ -86,7 +86,7 @@ end
 
 --- Every input with another value: {kind, set, before, after, changes}. Of two that explain a run alike the first is
 --- likelier.
----@param about table {replica, workload, load: of loads.scenario, differences, gpus, is_command}
+---@param about table {replica, workload, load: of loads.scenario, sent: of loads.measured, differences, gpus, is_command}
 function inputs.of(reader, given, about)
   local out = {}
   if about.load then of_result(out, about) end

@@ -44,13 +44,13 @@ function loads.measured(run)
     is_closed = is_closed or not run.rate_per_s and not run.recorded_times }
 end
 
---- The same of a scenario: {count, prompt, output, rate_per_s, clients, is_closed, is_constant, path = {...}}; nil where
---- its requests are not drawn one by one.
+--- The same of a scenario: {count, prompt, output, rate_per_s, clients, is_closed, is_constant, is_plain: whether
+--- nothing but times and lengths tells requests apart, path = {...}}; nil where they are not drawn one by one.
 function loads.scenario(workload, seed)
   local ok, drawn = pcall(load.drawn, { workload = workload, seed = seed or 0, load = { kind = "recorded", peak = 1 } })
   if not ok then return nil end
   local out = { path = {}, count = drawn.count, prompt = drawn.mean_prompt, output = drawn.mean_output,
-    is_constant = drawn.is_constant }
+    is_constant = drawn.is_constant, is_plain = not drawn.shares }
   out.path.count, out.stated_count = parameter(workload, count_names)
   out.count = out.stated_count or out.count
   out.path.rate_per_s, out.rate_per_s = parameter(workload, rate_names)

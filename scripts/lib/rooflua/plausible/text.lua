@@ -45,8 +45,9 @@ local function verdict(document)
       #document.figures == 1 and "its interval" or "their intervals")
   end
   local worst = worst_of(document.figures)
-  local said = ("not plausible: %s %s is %s of what is simulated"):format(worst.title,
-    words.value(worst.metric, worst.measured), off(worst.measured, worst.simulated))
+  local beyond = worst.measured / worst.simulated - 1
+  local said = ("not plausible: %s %s is %.0f %% %s what is simulated"):format(worst.title,
+    words.value(worst.metric, worst.measured), 100 * math.abs(beyond), beyond > 0 and "above" or "below")
   local likeliest = document.likeliest
   return said .. "; likeliest wrong: " .. (likeliest and input_text(likeliest) or "no single input")
 end
