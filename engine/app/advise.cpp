@@ -14,6 +14,9 @@ namespace rooflua::app {
 
 namespace {
 
+constexpr double default_limit_s = 30;
+constexpr double grace_s = 2;  // in which the search ends by itself, between two runs
+
 template <class Value>
 void put(Json& to, const char* key, const std::optional<Value>& value) {
   if (value) to[key] = *value;
@@ -41,9 +44,10 @@ Json asked_of(const AskedScenario& asked) {
 }
 
 /// Calls the module of a command and prints what it answers; the exit status.
-int answer(const char* module, const AskedScenario& asked, const Json& options,
+/// @param limit_s  CPU seconds after which a run that still goes on is stopped
+int answer(const char* module, const AskedScenario& asked, const Json& options, double limit_s,
            const std::filesystem::path& home) {
-  script::Vm vm({.home = home, .print_to_stderr = asked.json == "-"});
+  script::Vm vm({.home = home, .timeout_s = limit_s, .print_to_stderr = asked.json == "-"});
   const Json found = vm.call(module, "run", {options});
   if (asked.json != "-") std::fputs(printable(text_of(found, "text")).c_str(), stdout);
   if (!asked.json.empty()) write_document(*found.find("document"), asked.json);
@@ -95,7 +99,8 @@ int advise(const AdviseArguments& arguments, const std::filesystem::path& home) 
   put(options, "gpus", arguments.gpus);
   put(options, "limit_s", arguments.limit_s);
   options["slo"] = texts_json(arguments.slo);
-  return answer("rooflua.advise.command", arguments.asked, options, home);
+  const double limit_s = arguments.limit_s.value_or(default_limit_s) + grace_s;
+  return answer("rooflua.advise.command", arguments.asked, options, limit_s, home);
 }
 
 void add_check_run(const Command& app) {
@@ -113,7 +118,8 @@ int check_run(const CheckRunArguments& arguments, const std::filesystem::path& h
   check_files({arguments.asked.json}, {arguments.result, arguments.asked.scenario});
   Json options = asked_of(arguments.asked);
   options["result"] = arguments.result;
-  return answer("rooflua.plausible.command", arguments.asked, options, home);
+  return answer("rooflua.plausible.command", arguments.asked, options, default_limit_s + grace_s,
+                home);
 }
 
 }  // namespace rooflua::app

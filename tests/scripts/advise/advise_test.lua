@@ -99,7 +99,8 @@ end)
 
 test("no run of a setting is faster than its bound", function()
   local given = { model = "qwen3-8b", hardware = "h100-sxm", engine = { "vllm 0.19" }, seed = 2,
-    workload = require "workloads.poisson" { num_requests = 30, prompt_tokens = 900, output_tokens = 20, rate_per_s = 3 } }
+    workload = require "workloads.poisson" { num_requests = 30, prompt_tokens = 900, output_tokens = 20,
+      rate_per_s = 3 } }
   local found = setup.searched(given, { ttft_s_p99 = 1e-3, tpot_s_p99 = 1 }, 2)
   test.check(#found.singles > 20, "settings")
   for _, each in ipairs(found.singles) do

@@ -9,11 +9,13 @@ local opening = require "rooflua.runs.opening"
 local folder = test.folder()
 local open_loop = [[
 return { model = "qwen3-8b", hardware = "h100-sxm", engine = "vllm 0.19",
-  workload = require "workloads.poisson" { rate_per_s = 3, prompt_tokens = 2000, output_tokens = 60, num_requests = 60 } }
+  workload = require "workloads.poisson" { rate_per_s = 3, prompt_tokens = 2000, output_tokens = 60,
+    num_requests = 60 } }
 ]]
 local closed_loop = [[
 return { model = "qwen3-8b", hardware = "h100-sxm", engine = "vllm 0.19",
-  workload = require "workloads.closed_loop" { clients = 8, prompt_tokens = 1000, output_tokens = 60, num_requests = 64 } }
+  workload = require "workloads.closed_loop" { clients = 8, prompt_tokens = 1000, output_tokens = 60,
+    num_requests = 64 } }
 ]]
 
 local function write(name, text)
@@ -139,7 +141,8 @@ end)
 test("figures that the result does not have are left out, and one without any is refused", function()
   local function only(keep)
     return function(document)
-      for _, key in ipairs { "ttfts", "itls", "start_times", "input_lens", "output_lens", "errors", "generated_texts" } do
+      for _, key in ipairs { "ttfts", "itls", "start_times", "input_lens", "output_lens", "errors",
+        "generated_texts" } do
         document[key] = nil
       end
       for key in pairs(document) do

@@ -33,7 +33,8 @@ end
 
 local server = [[
 return { model = "qwen3-8b", hardware = "h100-sxm", engine = { "vllm 0.19", enforce_eager = true, max_num_seqs = 8 },
-  workload = require "workloads.poisson" { rate_per_s = 6, prompt_tokens = 1000, output_tokens = 60, num_requests = 80 } }
+  workload = require "workloads.poisson" { rate_per_s = 6, prompt_tokens = 1000, output_tokens = 60,
+    num_requests = 80 } }
 ]]
 write(folder .. "/server.lua", server)
 

@@ -1,10 +1,12 @@
 -- Questions for `rooflua advise`, and the answer of brute force: every value of every option that acts, and every pair
 -- of them, runs with all requests, without bounds and without an order.
 local changes = require "rooflua.applied.changes"
+local core = require "rooflua.base.core"
 local deployment = require "rooflua.advise.deployment"
 local metrics = require "rooflua.measure.metrics"
 local moves = require "rooflua.advise.moves"
 local opening = require "rooflua.runs.opening"
+local random = require "rooflua.random"
 local search = require "rooflua.advise.search"
 local single = require "rooflua.runs.single"
 local slo = require "rooflua.explore.search.slo"
@@ -22,7 +24,7 @@ function setup.asked(given, limits, gpus)
   if base.problem then error(base.problem, 0) end
   local bounds = slo.bounds(limits, "slo", {})
   local drawn = deployment.question(opened.reader, scenario, base.workload, bounds).drawn
-  return { reader = opened.reader, given = scenario, limits = bounds, gpus = gpus or base.gpus, jobs = 1,
+  return { reader = opened.reader, given = scenario, limits = bounds, gpus = gpus or base.gpus, jobs = 1, limit_s = 30,
     moves = moves.of(opened.reader, scenario, { replica = base.replica, gpus = gpus or base.gpus,
       longest = drawn and drawn.longest }), is_late = function() return false end }
 end
@@ -81,7 +83,8 @@ function setup.random(stream)
   local is_closed = stream:uniform() < 0.4
   if is_closed then lengths.clients = pick { 8, 16, 32 } else lengths.rate_per_s = pick { 4, 12, 30, 60 } end
   local gpus = pick { 1, 1, 2 }
-  local given = { model = pick { "llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b" }, hardware = pick { "h100-sxm", "h200-sxm" },
+  local given = { model = pick { "llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b" },
+    hardware = pick { "h100-sxm", "h200-sxm" },
     engine = engine, seed = stream:integer(1, 1000),
     workload = require(is_closed and "workloads.closed_loop" or "workloads.poisson")(lengths) }
   return given, gpus, pick { "ttft_s_p99", "tpot_s_p99", "e2e_s_mean", "output_tokens_per_s", "both" },
@@ -98,6 +101,34 @@ function setup.limits(given, metric, share)
   end
   local value = metrics.value(run, metric)
   return { [metric] = metric == "output_tokens_per_s" and value / share or value * share }
+end
+
+--- Compares advice with brute force on scenarios drawn at random: how many are the same, how many changes they need,
+--- and what differs, as texts.
+---@param most integer changes at once that brute force tries
+function setup.compared(seed, count, most)
+  local stream, same, by_count, told = random.streams(seed):stream "advise", 0, {}, {}
+  for i = 1, count do
+    local given, gpus, metric, share = setup.random(stream)
+    local limits = setup.limits(given, metric, share)
+    local found, expected = setup.searched(given, limits, gpus), setup.brute(given, limits, gpus, most)
+    local changed = found.answer and found.answer.moves
+    local number = found.base.verdict.meets and 0 or changed and #changed or nil
+    if number and number > most then number = nil end
+    local is_same = number == expected.count
+      and (not expected.margin or math.abs(found.answer.verdict.margin / expected.margin - 1) < 1e-9)
+    local needs = tostring(expected.count or "more")
+    same, by_count[needs] = same + (is_same and 1 or 0), (by_count[needs] or 0) + 1
+    if not is_same then
+      local sets = {}
+      for k, move in ipairs(changed or {}) do sets[k] = move.set end
+      told[#told + 1] = ("%d: %s, %s at %g: advice %s (%s), brute force %s (%s)"):format(i, given.engine[1], metric,
+        share, core.join(sets, "+"), tostring(found.answer and found.answer.verdict.margin),
+        core.join(expected.sets or {}, "+"), tostring(expected.margin))
+      print(told[#told])
+    end
+  end
+  return same, by_count, told
 end
 
 return setup

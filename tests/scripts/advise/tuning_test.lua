@@ -1,5 +1,5 @@
--- Advice against measured tuning: of the changes that advice would try first, and that a page of measurements tried from
--- the same settings under the same load, most have to have helped.
+-- Advice against measured tuning: of the changes that advice would try first, and that a page of measurements tried
+-- from the same settings under the same load, most have to have helped.
 local test = dofile "tests/scripts/harness.lua"
 local client_rows = require "rooflua.validate.closed_loops.rows"
 local deployment = require "rooflua.advise.deployment"
@@ -42,6 +42,7 @@ local function changes_from(question, row, gpus, steps, folder)
   local base = deployment.of(opened.reader, given, {})
   if base.problem then error(base.problem, 0) end
   local found = search.run { reader = opened.reader, given = given, gpus = math.max(gpus, base.gpus), jobs = 1,
+    limit_s = 30,
     limits = { { metric = "output_tokens_per_s", min = 1e9 } }, only_singles = true,
     moves = moves.of(opened.reader, given, { replica = base.replica, gpus = math.max(gpus, base.gpus),
       is_command = true }), is_late = function() return false end }

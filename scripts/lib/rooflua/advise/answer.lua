@@ -102,6 +102,7 @@ function answer.document(found, asked)
   out.tried = { options = count, values = #asked.moves, settings = found.counts.tried, same = found.counts.same,
     refused = found.counts.refused, too_large = found.counts.too_large, excluded = found.counts.excluded,
     runs = asked.ran or 0 }
+  out.tried.requests = found.requests
   if found.is_late then out.stopped = { limit_s = asked.limit_s } end
   if found.answer then
     out.changes, out.after = changes_of(found.answer, found), state_of(found.answer, found.base)

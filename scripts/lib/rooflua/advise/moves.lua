@@ -139,8 +139,8 @@ local function called(path, option, is_command)
 end
 
 --- The moves of a scenario, in the order of the engine's options, and the options that would change the answers:
---- {option, set, path, key, before, after, value, is_width, reads}; `set` is what the scenario or the command calls the option, `after`
---- its value, `value` that of `path`.
+--- {option, set, path, key, before, after, value, is_width, reads}. `set` is what the scenario or the command calls the
+--- option, `after` its value, `value` that of `path`.
 ---@param reader table
 ---@param given table a scenario of kind "serve"
 ---@param about table {replica: the first one, gpus: that there are, longest: tokens of the longest request, is_command,

@@ -10,9 +10,10 @@ local trials = require "rooflua.advise.trials"
 
 local search = {}
 
-local short, least_requests = 4, 100 -- a short run has one request of four, and no fewer than these
+local short, least_requests, most_requests = 4, 100, 2000 -- a short run has one request of four, within these
 local whole_up_to = 2000 -- requests of loads that need no short runs
 local best_of_pairs, best_of_triples, most_linked = 14, 6, 60
+local part_of_a_run = 1 / 30 -- of the time that there is, which one run may take
 local values_of_option = 2 -- that are combined with others
 
 --- A list of moves as one setting: {moves, changes, about = deployment.of}.
@@ -56,11 +57,12 @@ local function sorted(list)
   return list
 end
 
---- Runs settings, with fewer requests where a number is given; those that ran, in the order of their verdicts, and whether the time is over.
+--- Runs settings, with fewer requests where a number is given; those that ran, in the order of their verdicts, and
+--- whether the time is over.
 local function judged(asked, list, requests)
   local sets, out = {}, {}
   for i, each in ipairs(list) do sets[i] = each.changes end
-  local verdicts, is_late = trials.run(asked, sets, requests)
+  local verdicts, is_late = trials.run(asked, sets, requests or asked.requests)
   for i, each in ipairs(list) do
     each.verdict = verdicts[i]
     if each.verdict then out[#out + 1] = each end
@@ -196,8 +198,26 @@ local function set_requests(asked, workload)
   local name, count = trials.count_of(workload)
   asked.count_name = name
   if name and count > whole_up_to then
-    asked.short_requests = math.max(least_requests, math.floor(count / short))
+    asked.all_requests = count
+    asked.short_requests = math.min(most_requests, math.max(least_requests, math.floor(count / short)))
   end
+end
+
+--- The verdict on the deployment as it is; nil where the time is over before. Where all requests take long, every run
+--- has a part of them.
+local function base_verdict(asked, out)
+  local here = core.copy(asked, { jobs = 1 }) -- so that its time is this process's
+  local found, start_s = nil, os.clock()
+  if asked.short_requests then
+    found, out.is_late = trials.run(here, { {} }, asked.short_requests)
+    local whole_s = (os.clock() - start_s) * asked.all_requests / asked.short_requests
+    if whole_s > asked.limit_s * part_of_a_run then
+      out.requests, asked.requests, asked.short_requests = asked.short_requests, asked.short_requests, nil
+    end
+  end
+  if not out.requests then found, out.is_late = trials.run(here, { {} }) end
+  asked.ran = here.ran
+  return found[1]
 end
 
 --- The best answer of a list of verdicts, and where it came from.
@@ -208,8 +228,9 @@ local function note_answer(out, list)
   return #found > 0
 end
 
---- Searches. asked: {reader, given, limits, moves, gpus, jobs, is_late}.
----@return table {base, answer, others, singles, closest, counts, least, is_late}; answer: nil where nothing meets the SLO
+--- Searches. asked: {reader, given, limits, moves, gpus, jobs, is_late, limit_s}.
+---@return table {base, answer, others, singles, closest, counts, least, is_late, requests}; answer: nil where nothing
+--- meets it; requests: that each run has, where these are fewer than those of the scenario
 function search.run(asked)
   asked.counts = { refused = 0, same = 0, too_large = 0, excluded = 0, tried = 0 }
   asked.seen, asked.least = {}, {}
@@ -221,8 +242,12 @@ function search.run(asked)
   base.about = deployment.of(asked.reader, asked.given, {}, asked.question)
   note_bound(asked, base)
   set_requests(asked, base.about.workload)
-  base.verdict = trials.run(asked, { {} })[1]
+  base.verdict = base_verdict(asked, out)
   asked.base = base
+  if not base.verdict then
+    base.verdict = { metrics = {}, meets = false, margin = math.huge }
+    return out
+  end
   if base.verdict.problem then error(base.verdict.problem, 0) end
   if base.verdict.meets then return out end
   local all = {}

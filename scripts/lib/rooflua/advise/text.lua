@@ -174,6 +174,10 @@ function text.of(document)
       words.value(bound, each.metrics[bound]))) }
   end
   add { line("tried", tried_text(document.tried)) }
+  if document.tried.requests then
+    add { line("", ("each run has the first %s alone, because all take too long"):format(
+      units.counted(document.tried.requests, "request"))) }
+  end
   if #document.not_tried > 0 then
     add { line("not tried", core.join(document.not_tried, ", ") .. ": other formats change the answers") }
   end

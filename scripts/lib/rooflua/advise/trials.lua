@@ -70,6 +70,7 @@ local function run_here(asked, list)
     if chunks.is_spent(found) or tostring(found) == "interrupted" then error(found, 0) end
     return { problem = tostring(found) }
   end
+  if found.partial and found.partial.stopped_by == "timeout" then return { problem = "stopped", is_stopped = true } end
   if found.partial then error(found.partial.message or "stopped", 0) end
   return { summary = found.summary, intervals = found.intervals }
 end
@@ -96,6 +97,7 @@ function trials.rows(asked, list)
     for i = first, math.min(first + most - 1, #list) do batch[#batch + 1] = list[i] end
     local found = asked.jobs == 1 and { run_here(asked, batch[1]) } or run_apart(asked, batch)
     asked.ran = (asked.ran or 0) + #batch
+    if found[1].is_stopped then return out, true end
     for i in ipairs(batch) do out[first + i - 1] = found[i] end
   end
   return out, false

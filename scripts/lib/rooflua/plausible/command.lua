@@ -59,9 +59,9 @@ end
 --- How much longer the steps of the hardware take than those of the tables, as an input: where times are neither too
 --- long nor too short, by secants over logarithms.
 local function of_hardware(asked, base)
-  local best, before, at = nil, { x = 0, y = behind(asked.measured, base) }, nil
-  if not before.y then return nil end
-  at = before.y
+  local best, before = nil, { x = 0, y = behind(asked.measured, base) }
+  local at = before.y
+  if not at then return nil end
   for _ = 1, rounds do
     local rows = trials.rows(asked, { inputs.slower(asked.workload, math.exp(at)) })
     if not rows[1] or rows[1].problem then break end
@@ -114,6 +114,7 @@ local function figures_of(asked, load, is_drawn)
     sets[i + 1] = { { path = "seed", value = (asked.given.seed or 0) + i } }
   end
   local rows = trials.rows(asked, sets)
+  if not rows[1] then core.fail("the scenario takes longer than %g s; give it fewer requests", limit_s) end
   if rows[1].problem then error(rows[1].problem, 0) end
   for _, row in ipairs(rows) do
     if not row.problem then

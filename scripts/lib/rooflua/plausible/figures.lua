@@ -137,7 +137,8 @@ function figures.distance(measured, simulated)
   for _, metric in ipairs(core.sorted_keys(measured)) do
     local value, of = measured[metric], simulated[metric]
     if value and value > 0 and of and of > 0 then
-      sum, count = sum + math.log(of / value) ^ 2, count + 1
+      local apart = math.log(of / value)
+      sum, count = sum + apart * apart, count + 1
     end
   end
   return count > 0 and math.sqrt(sum / count) or nil

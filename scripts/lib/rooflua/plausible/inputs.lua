@@ -71,7 +71,8 @@ local function of_drafts(out, given, about)
     local value = { speculator = require "speculators.fixed" { draft_tokens = count },
       drafter = model.mtp_layers > 0 and "mtp" or "free",
       acceptance = require "acceptance.constant" { rate = accepted } }
-    add(out, "speculation", "speculation.speculator.draft_tokens", 0, count, { { path = "speculation", value = value } })
+    add(out, "speculation", "speculation.speculator.draft_tokens", 0, count,
+      { { path = "speculation", value = value } })
   end
 end
 
@@ -86,7 +87,8 @@ end
 
 --- Every input with another value: {kind, set, before, after, changes}. Of two that explain a run alike the first is
 --- likelier.
----@param about table {replica, workload, load: of loads.scenario, sent: of loads.measured, differences, gpus, is_command}
+---@param about table {replica, workload, load: of loads.scenario, sent: of loads.measured, differences, gpus,
+--- is_command}
 function inputs.of(reader, given, about)
   local out = {}
   if about.load then of_result(out, about) end
