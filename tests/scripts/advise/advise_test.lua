@@ -128,6 +128,25 @@ test("a search that takes too long says so, and what it found", function()
   test.check(text:find "stopped   after 30 s" and text:find "nothing found that helps", text)
 end)
 
+test("drafts of a model's own prediction layers are proposed, in the words of the engine's command", function()
+  local sets = {}
+  for _, text in ipairs { "vllm serve deepseek-ai/DeepSeek-R1 -tp 8", "trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8",
+    "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp-size 8", eager } do
+    local opened = require("rooflua.runs.opening").table({ hardware = "h200-sxm",
+      workload = require "workloads.poisson" { num_requests = 5 } }, { command = { text = text } })
+    local base = require("rooflua.advise.deployment").of(opened.reader, opened.given, {})
+    local found = "none"
+    for _, move in ipairs((require("rooflua.advise.moves").of(opened.reader, opened.given,
+      { replica = base.replica, gpus = 8, is_command = true }))) do
+      if move.option == "speculation" and found == "none" then found = move.set .. " " .. move.after end
+    end
+    sets[#sets + 1] = found
+  end
+  test.equal(table.concat(sets, "\n"), '--speculative-config {"method":"mtp","num_speculative_tokens":1}\n'
+    .. "speculative_config decoding_type=MTP max_draft_len=1\n--speculative-algorithm EAGLE --speculative-num-steps 1 "
+    .. "--speculative-eagle-topk 1 --speculative-num-draft-tokens 2\nnone")
+end)
+
 test("questions that lack something say what", function()
   local function fails(given, pattern)
     local ok, problem = pcall(said, given)

@@ -1,4 +1,5 @@
 -- The answer of `rooflua advise` as a document: the settings to change, and what each of them brings and costs.
+local drafts = require "rooflua.advise.drafts"
 local json = require "rooflua.json"
 local levers = require "rooflua.intervals.levers"
 
@@ -103,6 +104,9 @@ function answer.document(found, asked)
     refused = found.counts.refused, too_large = found.counts.too_large, excluded = found.counts.excluded,
     runs = asked.ran or 0 }
   out.tried.requests = found.requests
+  for _, change in ipairs(found.answer and found.answer.moves or {}) do
+    if change.option == "speculation" then table.insert(out.notes, drafts.note) end
+  end
   if found.is_late then out.stopped = { limit_s = asked.limit_s } end
   if found.answer then
     out.changes, out.after = changes_of(found.answer, found), state_of(found.answer, found.base)

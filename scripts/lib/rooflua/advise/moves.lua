@@ -2,8 +2,10 @@
 -- they lie is declared by the engine; a move has the value in force and another one.
 local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
+local drafts = require "rooflua.advise.drafts"
 local policy = require "rooflua.policy"
 local release = require "rooflua.engines.release"
+local writing = require "rooflua.engines.launch.writing"
 
 local moves = {}
 
@@ -131,10 +133,10 @@ local function at_path(path, option, value, applied)
   return option.read(value, applied.engine.facts, applied.engine.values)
 end
 
---- Whether another name of the same option stands for it: the scenario's key paths and the engine's flags.
-local function called(path, option, is_command)
+--- What a scenario or a command calls an option: its key path, its flag, its key in the engine's YAML file.
+local function called(path, option, is_command, engine)
   if not is_command then return path end
-  if option.variable then return option.name end
+  if option.variable or writing.is_of_file(engine, option) then return option.name end
   return option.flag or "--" .. option.name
 end
 
@@ -152,7 +154,7 @@ function moves.of(reader, given, about)
     local path = is_followed(option, applied.engine.release) and path_of(given, option)
     if path then
       local before = in_force(applied, option, about.replica)
-      local set = called(path, option, about.is_command)
+      local set = called(path, option, about.is_command, applied.engine.engine)
       local list = others(applied, option, before, about)
       if of_formats[option.key] and not about.with_formats then
         if #list > 0 then kept_out[#kept_out + 1] = set end
@@ -166,6 +168,9 @@ function moves.of(reader, given, about)
         end
       end
     end
+  end
+  for _, move in ipairs(drafts.of(given, applied.engine, about.replica.prepared.model, about.is_command)) do
+    out[#out + 1] = move
   end
   return out, kept_out
 end

@@ -14,6 +14,7 @@ local short, least_requests, most_requests = 4, 100, 2000 -- a short run has one
 local whole_up_to = 2000 -- requests of loads that need no short runs
 local best_of_pairs, best_of_triples, most_linked = 14, 6, 60
 local part_of_a_run = 1 / 30 -- of the time that there is, which one run may take
+local least_gain = 0.999 -- of the distance as it is, below which a setting comes closer
 local values_of_option = 2 -- that are combined with others
 
 --- A list of moves as one setting: {moves, changes, about = deployment.of}.
@@ -256,8 +257,8 @@ function search.run(asked)
     local found, is_late = tried(asked, list, is_last)
     out.is_late = out.is_late or is_late
     if #list > 0 and found[1] then
-      local best = out.closest
-      if not best or found[1].verdict.margin < best.verdict.margin then out.closest = found[1] end
+      local before = out.closest and out.closest.verdict.margin or least_gain * base.verdict.margin
+      if found[1].verdict.margin < before then out.closest = found[1] end
     end
     return found, note_answer(out, found) or is_late
   end

@@ -111,10 +111,11 @@ local function head_of(document)
   return slo .. (document.stopped and ": nothing found that helps" or ": nothing helps")
 end
 
-local function binds_text(binds)
+local function binds_text(binds, is_closer)
   if not binds.best then return ("%s: requests are not completed"):format(words.metric(binds.metric)) end
-  local best = ("%s is %s at best, the limit is %s"):format(words.metric(binds.metric),
-    words.value(binds.metric, binds.best), words.value(binds.metric, binds.limit))
+  local best = ("%s is %s%s, the limit is %s"):format(words.metric(binds.metric),
+    words.value(binds.metric, binds.best), is_closer and " at best" or ", and no setting changes it for the better",
+    words.value(binds.metric, binds.limit))
   if binds.lost then return best .. "; " .. binds.lost end
   if not binds.bound then return best end
   local bound = words.value(binds.metric, binds.bound)
@@ -159,7 +160,7 @@ function text.of(document)
   if document.closest and #document.closest.changes > 1 then
     add { line("closest", settings_text(document.closest.changes)) }
   end
-  if document.binds then add { line("binds", binds_text(document.binds)) } end
+  if document.binds then add { line("binds", binds_text(document.binds, document.closest ~= nil)) } end
   add(interval_lines((document.after or document.before).intervals))
   local records = {}
   for i, change in ipairs(document.changes) do records[i] = change.record.text end
