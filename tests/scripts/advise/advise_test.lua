@@ -117,7 +117,7 @@ test("a search that takes too long says so, and what it found", function()
   local asks = 0
   asked.is_late = function()
     asks = asks + 1
-    return asks > 6
+    return asks > 20
   end
   local found = require("rooflua.advise.search").run(asked)
   test.equal(found.is_late, true)
@@ -130,7 +130,8 @@ end)
 
 test("drafts of a model's own prediction layers are proposed, in the words of the engine's command", function()
   local sets = {}
-  for _, text in ipairs { "vllm serve deepseek-ai/DeepSeek-R1 -tp 8", "trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8",
+  for _, text in ipairs { "vllm serve deepseek-ai/DeepSeek-R1 -tp 8",
+    "trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8",
     "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp-size 8", eager } do
     local opened = require("rooflua.runs.opening").table({ hardware = "h200-sxm",
       workload = require "workloads.poisson" { num_requests = 5 } }, { command = { text = text } })
