@@ -38,8 +38,8 @@ Json asked_of(const AskedScenario& asked) {
   put(out, "seed", asked.seed);
   out["set"] = texts_json(with_engine(asked.command.empty() ? asked.engine : "", asked.set));
   out["jobs"] = asked.jobs;
-  if (!asked.command.empty())
-    out["command"] = launch_command(asked.command, asked.engine, asked.model).json();
+  const script::LaunchCommand command = launch_command(asked.command, asked.engine, asked.model);
+  if (!command.text.empty()) out["command"] = command.json();
   return out;
 }
 

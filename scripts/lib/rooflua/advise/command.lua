@@ -12,6 +12,7 @@ local plan_options = require "rooflua.plan.options"
 local search = require "rooflua.advise.search"
 local slo = require "rooflua.explore.search.slo"
 local text = require "rooflua.advise.text"
+local tools = require "rooflua.formats.tools"
 local units = require "rooflua.text.units"
 
 local command = {}
@@ -26,14 +27,15 @@ local default_requests, per_client = 300, 4
 --- The load of --workload, --rate, --clients and --requests; adds a sentence about what nothing states.
 local function load_of(given, told)
   local about = { rate_per_s = given.rate, clients = given.clients, requests = given.requests }
-  local name = given.workload
+  local name = given.workload or default_load.text
   if given.rate and given.clients then fail "--rate and --clients: give one of them" end
-  if not name then
-    name = default_load.text
-    if not given.rate and not given.clients then about.rate_per_s = default_load.rate_per_s end
-    about.requests = about.requests or default_load.requests
-    told[1] = ("the load is not stated in full: %s of 1,024+128 tokens; --workload, --rate and --clients say another")
-      :format(about.clients and units.counted(about.clients, "client") or about.rate_per_s .. " requests/s")
+  local is_file = native.file_exists((tools.split(name)))
+  if not given.rate and not given.clients and not is_file then about.rate_per_s = default_load.rate_per_s end
+  if not given.workload then about.requests = about.requests or default_load.requests end
+  if not given.workload or about.rate_per_s ~= given.rate then
+    told[1] = ("the load is not stated in full: %s of %s; --workload, --rate and --clients say another"):format(
+      about.clients and units.counted(about.clients, "client") or ("%g requests/s"):format(about.rate_per_s),
+      name:find "^%d" and name .. " tokens" or name)
   end
   about.requests = about.requests or math.max(default_requests, per_client * (about.clients or 0))
   return plan_options.workload(name, about)
