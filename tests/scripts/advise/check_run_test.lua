@@ -128,6 +128,14 @@ test("where the load of the result is another one, the report says so, also of a
     answer.text)
 end)
 
+test("where several parts of the load differ, the whole load of the result is named", function()
+  local answer = answer_of(open_file, { "workload.rate_per_s=8", "workload.prompt_tokens=400",
+    "workload.output_tokens=150" })
+  test.equal(answer.status, 1)
+  test.equal(#answer.document.workload, 3)
+  test.equal(likeliest(answer), "workload = that of the result")
+end)
+
 test("a launch command takes the load of the result", function()
   local result = result_of(open_file, {})
   local answer = command.run { result = result, hardware = "h100-sxm",

@@ -149,6 +149,7 @@ function command.run(given)
   for i, note in ipairs(run.notes or {}) do document.notes[i] = note end
   if not document.plausible then
     local about = { replica = base.replica, workload = asked.workload, load = own, sent = of, differences = differences,
+      replay = run.workload,
       gpus = math.max(most_gpus, base.gpus), is_command = given.command ~= nil }
     local found, nearest, is_late = likeliest(asked, row, about)
     document.likeliest, document.nearest = plain_input(found), not found and plain_input(nearest) or nil

@@ -34,6 +34,9 @@ local function of_result(out, about)
     local changes = each.name ~= "kind" and load_changes(about, each.name, each.measured)
     if changes then add(out, "result", each.set, each.scenario, each.measured, changes) end
   end
+  if #about.differences > 1 then
+    add(out, "result", "workload", "as stated", "that of the result", { { path = "workload", value = about.replay } })
+  end
 end
 
 --- Parts of the load that the result does not state.
@@ -87,8 +90,8 @@ end
 
 --- Every input with another value: {kind, set, before, after, changes}. Of two that explain a run alike the first is
 --- likelier.
----@param about table {replica, workload, load: of loads.scenario, sent: of loads.measured, differences, gpus,
---- is_command}
+---@param about table {replica, workload, load: of loads.scenario, sent: of loads.measured, differences,
+--- replay: the workload of the result, gpus, is_command}
 function inputs.of(reader, given, about)
   local out = {}
   if about.load then of_result(out, about) end
