@@ -73,12 +73,23 @@ function setup.brute(given, limits, gpus, most)
   return best
 end
 
---- A small scenario and limits that it is near to, drawn at random.
+--- Engines with two settings that cost time, or three.
+local worsened = {
+  { "vllm 0.19", enforce_eager = true, max_num_seqs = 4 },
+  { "vllm 0.11.0", enforce_eager = true, async_scheduling = false, max_num_batched_tokens = 512 },
+  { "sglang 0.5.9", disable_overlap_schedule = true, chunked_prefill_size = 512 },
+  { "sglang 0.5.6", disable_cuda_graph = true, max_running_requests = 4 },
+  { "trtllm 1.2.0rc6", disable_overlap_scheduler = true, max_batch_size = 4 } }
+
+--- A small scenario and limits that it is near to, drawn at random: a share of its own metric, or those of the engine
+--- without the settings that cost time ("repaired", a multiple of them).
 function setup.random(stream)
   local function pick(list) return list[stream:integer(1, #list)] end
+  local is_worse = stream:uniform() < 0.4
   local engine = pick { { "vllm 0.10.2" }, { "vllm 0.19", enforce_eager = true }, { "sglang 0.5.9" },
     { "trtllm 1.2.0rc6" }, { "vllm 0.24", max_num_seqs = 4 }, { "sglang 0.5.6", max_running_requests = 4 },
     { "vllm 0.11.0", max_num_batched_tokens = 512 }, { "sglang 0.5.9", chunked_prefill_size = 512 } }
+  if is_worse then engine = pick(worsened) end
   local lengths = { num_requests = 40, prompt_tokens = pick { 200, 1000, 3000 }, output_tokens = pick { 8, 24 } }
   local is_closed = stream:uniform() < 0.4
   if is_closed then lengths.clients = pick { 8, 16, 32 } else lengths.rate_per_s = pick { 4, 12, 30, 60 } end
@@ -87,14 +98,21 @@ function setup.random(stream)
     hardware = pick { "h100-sxm", "h200-sxm" },
     engine = engine, seed = stream:integer(1, 1000),
     workload = require(is_closed and "workloads.closed_loop" or "workloads.poisson")(lengths) }
+  if is_worse then return given, 1, "repaired", pick { 1.01, 1.1, 1.3, 1.6 } end
   return given, gpus, pick { "ttft_s_p99", "tpot_s_p99", "e2e_s_mean", "output_tokens_per_s", "both" },
     pick { 0.5, 0.7, 0.85, 0.93, 0.98 }
 end
 
---- Limits at a share of what the scenario has as it is: below it of times, above it of speeds.
+--- Limits at a share of what the scenario has as it is: below it of times, above it of speeds; or at a multiple of what
+--- it has repaired.
 function setup.limits(given, metric, share)
+  if metric == "repaired" then given = core.copy(given, { engine = given.engine[1] }) end
   local asked = setup.asked(given, { ttft_s_mean = 1 })
   local run = single.run("serve", asked.reader, asked.given, { document = true, operations = false })
+  if metric == "repaired" then
+    return { ttft_s_p99 = metrics.value(run, "ttft_s_p99") * share,
+      tpot_s_mean = metrics.value(run, "tpot_s_mean") * share }
+  end
   if metric == "both" then
     return { ttft_s_p99 = metrics.value(run, "ttft_s_p99") * share,
       tpot_s_mean = metrics.value(run, "tpot_s_mean") * (1 + share) / 2 }
