@@ -92,6 +92,28 @@ struct CapacityArguments {
   std::vector<std::string> ignore;     // keys of the model's config.json
 };
 
+/// A scenario, or a launch command on a GPU, that `advise` and `check-run` ask about.
+struct AskedScenario {
+  std::string scenario, engine, command, model, hardware;
+  std::vector<std::string> set;  // key=value
+  std::optional<long> seed;
+  int jobs = 1;
+  std::string json;  // a file, or "-" for stdout
+};
+
+struct AdviseArguments {
+  AskedScenario asked;
+  std::vector<std::string> slo;  // METRIC=LIMIT
+  std::string workload;
+  std::optional<double> rate, limit_s;
+  std::optional<long> clients, requests, gpus;
+};
+
+struct CheckRunArguments {
+  AskedScenario asked;
+  std::string result;
+};
+
 struct CalibrateArguments {
   std::string scenario;
   std::vector<std::string> measured;  // vllm bench results or per-request CSV
@@ -145,6 +167,10 @@ int write_template(const NewArguments& arguments, const std::filesystem::path& h
 int step(const StepArguments& arguments, const std::filesystem::path& home);
 /// `rooflua capacity`: the KV cache of an engine; exit status 1 where it would not start.
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home);
+/// `rooflua advise`: exit status 1 where no setting that was tried meets the SLO.
+int advise(const AdviseArguments& arguments, const std::filesystem::path& home);
+/// `rooflua check-run`: exit status 1 where a figure lies outside of its interval.
+int check_run(const CheckRunArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);

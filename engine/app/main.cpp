@@ -261,9 +261,9 @@ void add_lua(const Command& app) {
 void add_list(const Command& app) {
   const Command list = app.command("list", "What can be named in a scenario");
   auto* kind = new std::string;
-  list.option(
-      "kind", *kind,
-      "models, hardware, engines or a kind of policies, such as schedulers; without one: all kinds");
+  list.option("kind", *kind,
+              "models, hardware, engines or a kind of policies, such as schedulers; without one: "
+              "all kinds");
   auto* aliases = new bool(false);
   list.flag("--aliases", *aliases, "Of models: every alias, and the format of its weights");
   list.runs([=](const fs::path& home) { return app::list(*kind, *aliases, home); });
@@ -292,9 +292,10 @@ fs::path home_of_options(int argc, char** argv) {
 void add_commands(const Command& app, const fs::path& home) {
   for (const auto add : {add_run, app::add_emulate, add_step, app::add_capacity}) add(app);
   app::add_plan(app, home);
-  for (const auto add : {add_calibrate, add_data, add_validate, add_check, app::add_new, add_repl,
-                         add_diff, add_lua, add_list, add_completion, app::add_help,
-                         app::add_results, app::add_campaign})
+  app::add_advise(app);
+  for (const auto add : {add_calibrate, app::add_check_run, add_data, add_validate, add_check,
+                         app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,
+                         app::add_help, app::add_results, app::add_campaign})
     add(app);
 }
 

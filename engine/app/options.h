@@ -72,5 +72,8 @@ void add_help(const Command& app);
 void add_emulate(const Command& app);
 /// `capacity` in the same way.
 void add_capacity(const Command& app);
+/// `advise` and `check-run` in the same way.
+void add_advise(const Command& app);
+void add_check_run(const Command& app);
 
 }  // namespace rooflua::app

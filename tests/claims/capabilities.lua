@@ -49,6 +49,8 @@ return {
   { has = "command calibrate", name = "calibration" },
   { has = "command validate", name = "validation" },
   { has = "command capacity", name = "check of memory" },
+  { has = "command advise", name = "advice on settings" },
+  { has = "command check-run", name = "check of measured runs" },
   { has = "command repl", name = "live simulations", words = { "%f[%a]forks?%f[%A]" } },
   { has = "command campaign", name = "jobs for clusters" },
   { has = "command results", name = "files of results" },

@@ -52,7 +52,7 @@ for kind, names in pairs(list_of) do
   for _, name in ipairs(names) do has["policy " .. kind .. "." .. name] = true end
 end
 for _, line in ipairs(lines_of(("'%s' --help"):format(program))) do
-  local command = line:match "^  (%l+)  "
+  local command = line:match "^  (%l[%l-]*)  "
   if command then has["command " .. command] = true end
 end
 for _, entry in ipairs(keys) do

@@ -44,6 +44,9 @@ local function said_at(given, key)
   return twin and said(given, twin) ~= nil and twin or nil
 end
 
+--- The same for other modules.
+application.stated_at = said_at
+
 local widths = { "dp", "cp", "tp", "pp", "ep", "dcp" } -- in the order in which options depend on each other
 
 --- The most drafts that requests bring to a step, and the name of what makes them; nil without speculation. What is

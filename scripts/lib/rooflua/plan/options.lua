@@ -42,6 +42,7 @@ local function limit_of(text, value, is_latency)
   return number * (unit ~= "" and time_units[unit] or 1)
 end
 
+--- Limits of metrics, {ttft_s_p99 = 0.5}, of a list of texts "ttft_p99=500ms".
 local function slo_of(list)
   local out = {}
   for _, text in ipairs(list) do
@@ -107,6 +108,24 @@ local function workload_of(text, clients, users)
   end
   fail("--workload %s: expected PROMPT+ANSWER tokens as 2000+300, a preset or a trace file; %s", text,
     native.unknown_name("preset", text, presets))
+end
+
+options.slo = slo_of
+
+--- A workload that --workload names with a load, as a policy: lengths, a preset or a file.
+---@param text string
+---@param about table {rate_per_s, clients, requests}; a recorded load has its own
+function options.workload(text, about)
+  local node, is_recorded, stated = workload_of(text, about.clients ~= nil)
+  local own = stated or about
+  if (is_recorded or stated) and (about.rate_per_s or about.clients) then
+    fail "--workload: a file has its own load; --rate and --clients do not apply"
+  end
+  if not is_recorded then
+    node.params = core.copy(node.params, { rate_per_s = own.rate_per_s, clients = own.clients,
+      num_requests = about.requests })
+  end
+  return options.table(node)
 end
 
 local function load_of(given, is_recorded, stated)

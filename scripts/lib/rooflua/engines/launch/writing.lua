@@ -31,6 +31,9 @@ local function is_of_file(engine, option)
   return not (whole and whole.flag)
 end
 
+--- The same for other modules.
+writing.is_of_file = is_of_file
+
 --- What stands in a command for a value of an option: a list of words.
 local function words_of(engine, option, stated)
   local value = stated[option.name]

@@ -1,0 +1,48 @@
+-- The scenario that a command asks about: a file, or a launch command on a GPU with a load.
+local core = require "rooflua.base.core"
+local opening = require "rooflua.runs.opening"
+local trials = require "rooflua.advise.trials"
+
+local asked = {}
+local fail = core.fail
+
+--- The one variant of a scenario that serves, as a table without a report.
+local function variant_of(opened, what)
+  if opened.kind ~= "serve" then
+    fail("%s: %s needs a scenario of kind \"serve\", found %q", opened.reader.file, what, opened.kind)
+  end
+  if #opened.variants ~= 1 then
+    fail("%s: vary: %s needs one variant, found %d; take vary and sweep out of a copy of the file",
+      opened.reader.file, what, #opened.variants)
+  end
+  return trials.plain((opening.variant(opened, 1)))
+end
+
+--- The reader and the table of the scenario.
+---@param given table {scenario, command, hardware, set, seed}
+---@param what string the command: "advise"
+---@param of_options table<string, any> options that only a launch command reads, by name
+---@param workload fun(): table the load of a launch command
+function asked.of(given, what, of_options, workload)
+  local how = { set = given.set, seed = given.seed, command = given.command }
+  if given.scenario then
+    for _, name in ipairs(core.sorted_keys(of_options)) do
+      fail("%s: --%s is said by %s; change it with --set", what, name, given.scenario)
+    end
+    local opened = opening.file(given.scenario, how)
+    return opened.reader, variant_of(opened, what)
+  end
+  if not given.command then fail("%s: needs a scenario, or --command \"vllm serve ...\" --hardware GPU", what) end
+  if not given.hardware then fail("%s: --hardware: on which GPU does the command run?", what) end
+  how.file = what
+  local opened = opening.table({ hardware = given.hardware, workload = workload(), seed = given.seed or 1 }, how)
+  return opened.reader, variant_of(opened, what)
+end
+
+--- A function that says whether so many seconds are over.
+function asked.clock(limit_s)
+  local start_s, start_cpu_s = os.time(), os.clock()
+  return function() return math.max(os.time() - start_s, os.clock() - start_cpu_s) >= limit_s end
+end
+
+return asked
