@@ -206,6 +206,11 @@ function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, not
 ---the whole text; at_peak_s: seconds of the arithmetic at the GPU's peak. Each is optional.
 function cost.counted(work) end
 
+--- How much of the counted work of the operation at hand is left by corrections that state `changes_work`: what a
+--- floor (flop over peak, bytes over bandwidth) must be multiplied by. 1 without such corrections.
+---@return number
+function cost.work_left() end
+
 --- True while operations are recorded (explain): only then are notes for rows worth making.
 ---@return boolean
 function cost.listening() end

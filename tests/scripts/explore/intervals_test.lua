@@ -71,8 +71,8 @@ test("on tables of another GPU it is as wide as without tables, and names both G
     local function width(found) return found[metric].high / found[metric].low end
     test.check(width(borrowed) > 1.2 * width(own), metric)
   end
-  local text = table.concat(borrowed.text, "\n")
-  test.check(text:find("rests on tables of h100-sxm, read for h100-pcie", 1, true), text)
+  local said = table.concat(borrowed.text, "\n")
+  test.check(said:find("rests on tables of h100-sxm, read for h100-pcie", 1, true), said)
 end)
 
 test("the interval follows the engine", function()
