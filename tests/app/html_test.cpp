@@ -121,7 +121,7 @@ TEST_CASE("a report of served variants shows what --json says") {
               .margin(0.051));
   }
   CHECK(count_of(page.text, "<figure>") ==
-        14);  // 1 evidence, 3 trends, 4 latencies, 5 times, 1 ops
+        18);  // 1 evidence, 4 of where latencies go, 3 trends, 4 latencies, 5 times, 1 ops
 }
 
 TEST_CASE("a page does not depend on jobs, and a page without variants compares nothing") {
