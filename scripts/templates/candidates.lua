@@ -24,7 +24,7 @@ local Doubled = policy.define {
 function Doubled:each(question, emit)
   for gpu in ipairs(question.gpus) do
     for _, tp in ipairs { 1, 2, 4 } do
-      emit { gpu = gpu, engine = "vllm", tp = tp, max_num_seqs = self.seats * tp }
+      emit { gpu = gpu, tp = tp, max_num_seqs = self.seats * tp }
     end
   end
 end
@@ -45,7 +45,7 @@ local scenario = {
     load = { rate_per_s = 20 },
     slo = { ttft_s_p99 = 1, tpot_s_p99 = 0.05 },
     gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "h200-sxm", most = 8, price_per_hour = 4 } },
-    requests = 600, -- of a full run
+    requests = 300, -- of a full run
     replicates = 0, -- 40 say how sure the answer is
     candidates = Doubled {},
   },

@@ -18,7 +18,7 @@ local LongRest = policy.define {
   doc = "A prompt is split if much of it is left to compute, unless the prefill replicas have much to do.",
   signals = {}, -- of replicas, those that it reads: rooflua help Candidate
   params = {
-    rest_tokens = { default = 1024, unit = "tokens", min = 0, integer = true, doc = "Left to compute: from so many on." },
+    rest_tokens = { default = 1024, unit = "tokens", min = 0, integer = true, doc = "Left to compute: from here on." },
     busy_tokens = { default = 30000, unit = "tokens", min = 0, integer = true,
       doc = "Queued at every prefill replica: from so many on none gets more." },
   },

@@ -43,7 +43,7 @@ local scenario = {
     load = { rate_per_s = 20 },
     slo = { ttft_s_p99 = 1, tpot_s_p99 = 0.05 },
     gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "h200-sxm", most = 8, price_per_hour = 4 } },
-    requests = 600, -- of a full run
+    requests = 300, -- of a full run
     replicates = 0, -- 40 say how sure the answer is
     candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 64, 256 } },
     objective = CostAndRoom {},

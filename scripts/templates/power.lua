@@ -24,7 +24,9 @@ local Steps = policy.define {
 
 --- What the watts rest on, as reports say it.
 ---@return string
-function Steps:basis() return ("a belief: %g and %g of the datasheet's power"):format(self.idle_frac, self.busy_frac) end
+function Steps:basis()
+  return ("a belief: %g and %g of the datasheet's power"):format(self.idle_frac, self.busy_frac)
+end
 
 --- Watts of one GPU; the word in front of them in reports; the least and the most that they may be.
 ---@return number? watts, string bound, number? low, number? high
@@ -52,7 +54,7 @@ local scenario = {
     load = { rate_per_s = 20 },
     slo = { ttft_s_p99 = 1, tpot_s_p99 = 0.05 },
     gpus = { { "h100-sxm", most = 8, price_per_hour = 3 }, { "h200-sxm", most = 8, price_per_hour = 4 } },
-    requests = 600, -- of a full run
+    requests = 300, -- of a full run
     replicates = 0, -- 40 say how sure the answer is
     candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 64, 256 } },
     objective = "energy",

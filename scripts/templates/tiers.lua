@@ -1,6 +1,6 @@
 --- Which KV is worth its way to the memory of the host and back?
 ---
---- Setup     Llama-3.1-8B, bf16, on one H200 with few blocks; conversations that come back after their KV has left the GPU.
+--- Setup     Llama-3.1-8B, bf16, on one H200 with few blocks; conversations that come back late.
 --- Method    The same conversations under vLLM's rules for CPU memory, and under those below.
 --- Measures  TTFT; which share of the prompts came from where.
 --- Expect    What you believe before you look.

@@ -68,13 +68,13 @@ test("an option that changes nothing is refused: one that stands twice, watts of
 end)
 
 --- The options with a launch command in place of model, widths and seats.
-local function launched(command, more)
-  return given(require("rooflua.base.core").copy({ command = command, model = false, tp = false, seats = false,
+local function launched(line, more)
+  return given(require("rooflua.base.core").copy({ command = line, model = false, tp = false, seats = false,
     budgets = false }, more))
 end
 
-local function ladder_of(command, more)
-  local scenario, told = options.scenario(launched(command, more))
+local function ladder_of(line, more)
+  local scenario, told = options.scenario(launched(line, more))
   return scenario.plan.candidates and scenario.plan.candidates.params, scenario, table.concat(told, "\n")
 end
 
@@ -97,7 +97,7 @@ test("a launch command states the model, the engine, and one value of each axis 
   ladder = ladder_of("trtllm-serve serve openai/gpt-oss-120b --tp_size 4 --ep_size 2 --max_batch_size 64")
   test.equal(ladder.ep[1], 2)
   test.equal(ladder.max_num_seqs[1], 64)
-  _, scenario = ladder_of("vllm serve meta-llama/Llama-3.1-8B-Instruct", { model = "qwen3-8b" })
+  scenario = select(2, ladder_of("vllm serve meta-llama/Llama-3.1-8B-Instruct", { model = "qwen3-8b" }))
   test.equal(scenario.model, "qwen3-8b")
 end)
 

@@ -28,6 +28,9 @@ local settings = { "deployment.max_model_len=300", "deployment.max_model_len=700
 local without_failures = { price = true, lookup = true, bucketing = true, correction = true, search = true,
   plan = true, candidates = true, objective = true, strategy = true, power = true }
 
+--- Policies of plans: what requests do is not theirs, so that one setting shows that they survive failures.
+local of_plans = { candidates = true, objective = true, strategy = true, power = true }
+
 --- Of other templates: what they ask; the rest is a policy of one's own.
 local questions = { "serve", "price", "search", "plan", "replay", "disaggregation", "engine" }
 
@@ -39,8 +42,8 @@ local function check_good(out, what)
 end
 
 --- The kind of `new` for a folder of policies: schedulers, scheduler; strategies, strategy.
-local function kind_of(folder, known)
-  for _, name in ipairs { folder, folder:gsub("ies$", "y"), (folder:gsub("s$", "")) } do
+local function kind_of(policies, known)
+  for _, name in ipairs { policies, policies:gsub("ies$", "y"), (policies:gsub("s$", "")) } do
     if known[name] then return name end
   end
 end
@@ -106,10 +109,11 @@ for _, kind in ipairs(kinds) do
     local told = run("new", kind, "--kind", kind)
     test.check(not told:find "^rooflua:", "%s", told)
     local checked = run("check", kind .. ".lua")
-    test.check(checked:find(": ok", 1, true) and not checked:find("warning", 1, true), "%s", checked)
+    local doubts = checked:gsub("warning: mfu: the tables have nothing for", "") -- of this GPU, not of the file
+    test.check(checked:find(": ok", 1, true) and not doubts:find "warning: ", "%s", checked)
     check_good(run("run", kind .. ".lua", "--quiet"), kind)
     local failed = false
-    for _, set in ipairs(settings) do
+    for _, set in ipairs(of_plans[kind] and { settings[2] } or settings) do
       local out = run("run", kind .. ".lua", "--quiet", "--set", set)
       failed = failed or out:find "failed" ~= nil or out:find "no request was completed" ~= nil
       for _, bad in ipairs { "attempt to", "bad argument", "a nil value", "internal error" } do

@@ -171,7 +171,8 @@ local function ladder_of(given)
   return next(out) and out or nil, versions
 end
 
-local required = { { "model", "--model or --command" }, { "workload", "--workload" }, { "slo", "--slo" }, { "gpus", "--gpus" } }
+local required = { { "model", "--model or --command" }, { "workload", "--workload" }, { "slo", "--slo" },
+  { "gpus", "--gpus" } }
 local example = "rooflua plan --model llama-3.1-8b --workload chatbot --rate 20 --slo ttft_p99=500ms --gpus h100@3.00"
 
 local function check_required(given)
