@@ -75,8 +75,7 @@ void check_module_name(const std::string& kind, const std::string& stem, const f
   if (kind != "engine" && kind != "campaign") return;
   const auto fits = [](char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
   if (!std::islower(stem.front()) || !std::all_of(stem.begin(), stem.end(), fits))
-    throw Error(stem, "the name of what is named in scenarios and options (" + kind + ") has small "
-                "letters, digits and _ only");
+    throw Error(stem, "the name of this " + kind + " has small letters, digits and _ only");
   if (fs::exists(home / "scripts" / (kind + "s") / (stem + ".lua")))
     throw Error(stem, "is the name of a shipped " + kind + "; take another one");
 }
