@@ -53,8 +53,11 @@ struct RunArguments {
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;
+  std::string progress;   // how far a run is, as lines of JSON in this file
   bool wide = false;      // tables with all columns, also at a narrow terminal
   std::string intervals;  // "on", "off"; empty: what the scenario says
+
+  bool tells_progress() const { return !quiet || !progress.empty(); }
 };
 
 struct CheckArguments {

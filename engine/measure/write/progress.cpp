@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/terminal.h"
 #include "measure/write/table.h"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from .kinds import FOLDERS
 from .results import Result
 from .requests import requests as read_requests
+from .watched import watched
 
 
 class Mistake(Exception):
@@ -203,7 +204,7 @@ def _page(source, is_text, options):
 
 
 def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
-        timeout_s=None, intervals=True, text=None, **keys):
+        timeout_s=None, intervals=True, text=None, on_progress=None, cancel=None, **keys):
     """Runs a scenario and returns a Result.
 
     :param scenario: its file. Without one, `text` is the Lua file, or the other keywords are the scenario's keys:
@@ -212,8 +213,12 @@ def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, result
     :param requests: also read a row per request
     :param intervals: False leaves out how far figures may be off (Result.intervals)
     :param results: an SQLite file that keeps every run; a second time only missing ones run
+    :param on_progress: called in this thread with (share, ended), ten times a second at most: the share of all work,
+        None where that is not known, and the requests of this variant that have ended (with jobs: the runs)
+    :param cancel: a threading.Event, or a function without arguments: set or True, the run ends
     :raises Mistake: what the program refused; its `result` has what was run all the same
     :raises Interrupted: after Ctrl-C
+    :raises Cancelled: `cancel` ended it; of the program and its files nothing is left but `results`
     """
     given = [scenario is not None, text is not None, bool(keys)]
     if sum(given) != 1:
@@ -227,7 +232,10 @@ def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, result
                      *_options(set, seed, jobs, results, trusted, timeout_s, intervals)]
         if requests:
             arguments += ["--requests", str(folder / "requests.csv")]
-        status, out, err = command(arguments)
+        if on_progress is None and cancel is None:
+            status, out, err = command(arguments)
+        else:
+            status, out, err = watched([program(), *arguments], folder, on_progress, cancel)
         result = _documents(folder, out)
         source = Path(scenario).read_text() if Path(scenario).exists() else ""
     if result is not None:
