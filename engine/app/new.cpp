@@ -207,7 +207,10 @@ void add_new(const Command& app) {
   command.option("name", a->name, "my_question: writes my_question.lua", {.required = true});
   command.option("--kind", a->kind,
                  "What it asks: serve (default), price, search, plan, replay, disaggregation; or "
-                 "what is your own: engine, or a kind of `rooflua list`, as scheduler or drafter");
+                 "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
+                 "correction, metric, speculator, acceptance, drafter, tiers, eviction, decider, "
+                 "admission, client, autoscaler, faults, balancer, candidates, objective, "
+                 "strategy, power, campaign, engine");
   add_command(command, a->command, &a->model);
   command.option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
   command.option("--hardware", a->hardware, "With --command: the GPU that it runs on");

@@ -1,6 +1,6 @@
 --- When should experts move between ranks, and where to?
 ---
---- Setup     DeepSeek-V3 in fp8 on 16 H200; experts whose popularity drifts, with copies of some.
+--- Setup     DeepSeek-V3 in fp8 on 16 H100; experts whose popularity drifts, with copies of some.
 --- Method    The same requests with experts that stay, and with the balancer below.
 --- Measures  The fullest rank's load over the mean, bytes that moved, TTFT and TPOT.
 --- Expect    What you believe before you look.
@@ -51,7 +51,7 @@ local scenario = {
   title = "Experts that stay, and copies of popular ones",
   seed = 1,
   model = "deepseek-v3",
-  hardware = "h200-sxm",
+  hardware = "h100-sxm",
   engine = "vllm 0.24",
   deployment = { tp = 1, dp = 16, ep = 16, weights = "fp8", kv = "fp8" },
   router = require "routers.vllm_dp" {},

@@ -21,5 +21,5 @@ from .run import Interrupted, Mistake, call, program, run
 from .traces import read
 from .watched import Cancelled
 
-__all__ = ["Cancelled", "Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program", "read",
-           "requests", "results", "run", "trace"]
+__all__ = ["Cancelled", "Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program",
+           "read", "requests", "results", "run", "trace"]
