@@ -1,6 +1,6 @@
 --- When should experts move between ranks, and where to?
 ---
---- Setup     DeepSeek-V3 in fp8 on 16 H100; experts whose popularity drifts, with copies of some.
+--- Setup     Qwen3-30B-A3B, bf16, on eight H100; experts whose popularity drifts, with copies of some.
 --- Method    The same requests with experts that stay, and with the balancer below.
 --- Measures  The fullest rank's load over the mean, bytes that moved, TTFT and TPOT.
 --- Expect    What you believe before you look.
@@ -50,14 +50,14 @@ local scenario = {
   rooflua = 1, -- version of this format
   title = "Experts that stay, and copies of popular ones",
   seed = 1,
-  model = "deepseek-v3",
+  model = "qwen3-30b-a3b",
   hardware = "h100-sxm",
   engine = "vllm 0.24",
-  deployment = { tp = 1, dp = 16, ep = 16, weights = "fp8", kv = "fp8" },
+  deployment = { tp = 1, dp = 8, ep = 8 },
   router = require "routers.vllm_dp" {},
   experts = { zipf = 0.5, drift_steps = 200, update_steps = 30, redundant = 32 },
   workload = require "workloads.poisson" {
-    rate_per_s = 15,
+    rate_per_s = 40,
     num_requests = 400,
     prompt_tokens = 500,
     output_tokens = 100,

@@ -109,7 +109,8 @@ for _, kind in ipairs(kinds) do
     local told = run("new", kind, "--kind", kind)
     test.check(not told:find "^rooflua:", "%s", told)
     local checked = run("check", kind .. ".lua")
-    test.check(checked:find(": ok", 1, true) and not checked:find("warning", 1, true), "%s", checked)
+    local doubts = checked:gsub("warning: mfu: the tables have nothing for", "") -- of this GPU, not of the file
+    test.check(checked:find(": ok", 1, true) and not doubts:find "warning: ", "%s", checked)
     check_good(run("run", kind .. ".lua", "--quiet"), kind)
     local failed = false
     for _, set in ipairs(of_plans[kind] and { settings[2] } or settings) do
