@@ -58,8 +58,11 @@ struct RunArguments {
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;
+  std::string progress;   // how far a run is, as lines of JSON in this file
   bool wide = false;      // tables with all columns, also at a narrow terminal
   std::string intervals;  // "on", "off"; empty: what the scenario says
+
+  bool tells_progress() const { return !quiet || !progress.empty(); }
 };
 
 struct CheckArguments {
@@ -130,7 +133,7 @@ struct CalibrateArguments {
 /// Of `plan`: a question as text of options. Empty texts and lists take the command's defaults.
 struct PlanArguments {
   std::string scenario;  // a file of kind "plan", instead of the options of a question
-  std::string model, engine, workload, objective, strategy, buy, candidates, power;
+  std::string model, engine, command, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
   std::vector<std::string> slo, gpus, autoscaler, watts, set;
   struct Axis {

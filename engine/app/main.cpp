@@ -81,6 +81,8 @@ void add_run(const Command& app) {
   command.flag("--jit-log", a->jit_log, "Report Lua lines that could not be compiled");
   command.flag("--no-jit", a->no_jit, "Interpret all scripts: the same bytes, slower");
   command.flag("--quiet", a->quiet, "No progress, no notes");
+  command.option("--progress", a->progress,
+                 "Write how far the run is to a file, as lines of JSON, ten a second at most");
   command.flag("--wide", a->wide, "All columns of tables, whatever the terminal's width");
   command.runs([a](const fs::path& home) { return app::run(*a, home); });
 }

@@ -55,26 +55,50 @@ struct Companion {
   fs::path source, target;
 };
 
-/// Data of the kind, as NAME.csv, and its engine, as engines/NAME.lua.
+/// Data of the kind, as NAME.csv, and what is looked for in a folder of its own: engines/NAME.lua.
 std::vector<Companion> companions(const std::string& kind, const fs::path& home,
                                   const fs::path& folder, const std::string& stem) {
   const fs::path templates = home / "scripts" / "templates";
   std::vector<Companion> out;
   for (const Companion& each :
        {Companion{templates / (kind + ".csv"), folder / (stem + ".csv")},
-        {templates / "engines" / (kind + ".lua"), folder / "engines" / (stem + ".lua")}}) {
+        {templates / "engines" / (kind + ".lua"), folder / "engines" / (stem + ".lua")},
+        {templates / "campaigns" / (kind + ".lua"), folder / "campaigns" / (stem + ".lua")}}) {
     if (fs::exists(each.source)) out.push_back(each);
   }
   return out;
 }
 
-/// The name of an engine stands before its release ("mine 1.0"), and in topics of help.
-void check_engine_name(const std::string& stem, const fs::path& home) {
+/// The name of an engine stands before its release ("mine 1.0"), that of a campaign's template after
+/// --on, and both in topics of help.
+void check_module_name(const std::string& kind, const std::string& stem, const fs::path& home) {
+  if (kind != "engine" && kind != "campaign") return;
   const auto fits = [](char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
   if (!std::islower(stem.front()) || !std::all_of(stem.begin(), stem.end(), fits))
-    throw Error(stem, "the name of an engine has small letters, digits and _ only");
-  if (fs::exists(home / "scripts" / "engines" / (stem + ".lua")))
-    throw Error(stem, "is the name of a shipped engine; take another one");
+    throw Error(stem, "the name of this " + kind + " has small letters, digits and _ only");
+  if (fs::exists(home / "scripts" / (kind + "s") / (stem + ".lua")))
+    throw Error(stem, "is the name of a shipped " + kind + "; take another one");
+}
+
+/// The kind that a word names: a kind, or the folder of its policies as `rooflua list` prints it
+/// (schedulers, strategies). Empty where it is none.
+std::string kind_named(const std::string& word, const std::vector<std::string>& kinds) {
+  for (const std::string& kind : kinds) {
+    const std::string stem = kind.substr(0, kind.size() - 1);
+    if (word == kind || word == kind + "s" || (kind.back() == 'y' && word == stem + "ies"))
+      return kind;
+  }
+  return "";
+}
+
+/// What has no file of Lua, and so no kind: where it is written instead.
+std::string written_elsewhere(const std::string& word) {
+  if (word == "model" || word == "models")
+    return "a model is no policy: --model takes its config.json or a .toml file; see docs/MODELS.md";
+  if (word == "hardware" || word == "gpu" || word == "gpus")
+    return "a GPU is no policy but a folder of data, which `rooflua data add` installs; see "
+           "docs/GPUS.md";
+  return "";
 }
 
 /// A name without quotes as a word of a shell.
@@ -112,10 +136,19 @@ std::string template_text(const NewArguments& arguments, const fs::path& home) {
     if (!value->empty()) throw Misused(option, "goes with --command; without it edit the scenario");
   }
   const std::string kind = arguments.kind.empty() ? "serve" : arguments.kind;
-  const std::vector<std::string> known = template_kinds(home);
-  if (std::find(known.begin(), known.end(), kind) == known.end())
-    throw Error("--kind", unknown_name("kind", kind, known));
   return text_of_file(home / "scripts" / "templates" / (kind + ".lua"));
+}
+
+/// The arguments with the name of a template as their kind.
+NewArguments with_kind(NewArguments arguments, const fs::path& home) {
+  if (arguments.kind.empty()) return arguments;
+  const std::vector<std::string> known = template_kinds(home);
+  const std::string kind = kind_named(arguments.kind, known);
+  if (const std::string told = written_elsewhere(arguments.kind); kind.empty() && !told.empty())
+    throw Error("--kind " + arguments.kind, told);
+  if (kind.empty()) throw Error("--kind", unknown_name("kind", arguments.kind, known));
+  arguments.kind = kind;
+  return arguments;
 }
 
 }  // namespace
@@ -129,7 +162,8 @@ std::vector<std::string> template_kinds(const fs::path& home) {
   return out;
 }
 
-int write_template(const NewArguments& arguments, const fs::path& home) {
+int write_template(const NewArguments& given, const fs::path& home) {
+  const NewArguments arguments = with_kind(given, home);
   const std::string& name = arguments.name;
   fs::path file(name);
   if (file.extension() != ".lua") file += ".lua";
@@ -140,7 +174,7 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   if (!is_plain(name) || name.find_first_of("'\"\\") != std::string::npos)
     throw Error(printable(name), "expected a name without quotes, backslashes and line breaks");
   const std::string text = template_text(arguments, home);
-  if (arguments.kind == "engine") check_engine_name(stem, home);
+  check_module_name(arguments.kind, stem, home);
   const auto beside = companions(arguments.kind, home, file.parent_path(), stem);
   refuse_existing(file);
   for (const Companion& each : beside) refuse_existing(each.target);
@@ -172,9 +206,11 @@ void add_new(const Command& app) {
   auto* a = new NewArguments;
   command.option("name", a->name, "my_question: writes my_question.lua", {.required = true});
   command.option("--kind", a->kind,
-                 "What it asks: serve (default), price, search, plan, replay, disaggregation, or "
+                 "What it asks: serve (default), price, search, plan, replay, disaggregation; or "
                  "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
-                 "correction, metric, speculator, engine");
+                 "correction, metric, speculator, acceptance, drafter, tiers, eviction, decider, "
+                 "admission, client, autoscaler, faults, balancer, candidates, objective, "
+                 "strategy, power, campaign, engine");
   add_command(command, a->command, &a->model);
   command.option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
   command.option("--hardware", a->hardware, "With --command: the GPU that it runs on");

@@ -70,7 +70,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
   outputs.operations = needs_operations(scenario, arguments);
-  if (!arguments.quiet && arguments.jobs == 1)
+  if (arguments.tells_progress() && arguments.jobs == 1)
     outputs.progress = progress_title(scenario, variant, passed_s);
   if (scenario.kind() == "search" || scenario.kind() == "plan") {
     outputs.jobs = arguments.jobs;
@@ -78,7 +78,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
     outputs.also = keeping.also;
     outputs.round = keeping.round;
     outputs.strict_percent = arguments.strict_percent;
-    if (!arguments.quiet) outputs.progress = "runs";
+    if (arguments.tells_progress()) outputs.progress = "runs";
   }
   if (scenario.kind() == "serve" && scenario.total() == 1) outputs.jobs = arguments.jobs;
   script::VariantResult result = scenario.run(variant, op_by_op(scenario, arguments), outputs);
@@ -277,7 +277,7 @@ int end_round(const script::Scenario& scenario, const std::vector<script::Varian
 /// Checks where outputs go before a long run begins.
 void check_outputs(const RunArguments& arguments) {
   std::vector<std::string> written{arguments.json, arguments.requests, arguments.trace,
-                                   arguments.html};
+                                   arguments.html, arguments.progress};
   for (const std::string& each : arguments.write)
     written.push_back(each.substr(each.find('=') + 1));
   check_files(written, {arguments.scenario, arguments.model, arguments.round});
@@ -360,6 +360,7 @@ int status_of(const script::Scenario& scenario, const std::vector<script::Varian
 int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   check_outputs(arguments);
   log::set_quiet(arguments.quiet);
+  if (!arguments.progress.empty()) ProgressBar::write_to(arguments.progress);
   script::ScenarioOptions options = scenario_options(arguments);
   Keeping keeping = keeping_of(arguments, options.shard);
   divide_round(arguments, options, keeping);

@@ -109,7 +109,7 @@ SweepOptions sweep_options(const RunArguments& arguments) {
   SweepOptions options;
   options.jobs = arguments.jobs;
   options.title = "runs";
-  options.quiet = arguments.quiet;
+  options.quiet = !arguments.tells_progress();
   options.stop = &script::stop_requested();
   options.in_process = script::continue_in_worker;
   options.before_each = script::restart_time_limit;

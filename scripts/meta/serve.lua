@@ -334,6 +334,11 @@ function Live:last_step(index) end
 ---@return table priced time_s, rows, evidence; was_s is what it took
 ---@return string report
 function Live:explain(index) end
+--- What a batch takes now on a replica, operation by operation; nothing of the simulation changes.
+---@param batch table prefills = { { context_tokens =, new_tokens = } }, decode_contexts = { ... }, as in kind "price"
+---@param index integer?
+---@return table priced time_s, rows, evidence
+function Live:price(batch, index) end
 --- Where the time of a request went; nil until it ends. See measure.why. After a `:reload` only the headings are known.
 ---@param id integer
 ---@return string? report

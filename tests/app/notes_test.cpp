@@ -139,7 +139,8 @@ TEST_CASE("a batch that could not run is told: its length, its KV, its activatio
   const std::string step = "step --model llama-3.1-8b --hardware h100 ";
   CHECK(contains(rooflua::test::rooflua(step + "--prefill 0+900000").text,
                  "step: could not run with llama-3.1-8b: a request has 900,000 tokens, "
-                 "llama-3.1-8b's max_model_len is 131,072"));
+                 "llama-3.1-8b's max_model_len is 131,072; deployment.max_model_len = N states a "
+                 "longer one, which vllm 0.24.0 takes with --hf-overrides"));
   CHECK(contains(rooflua::test::rooflua(step + "--prefill 0+900000").text, "GiB activations"));
   CHECK(contains(rooflua::test::rooflua(step + "--decode 100000x64").text,
                  "its requests need 400,064 KV blocks of 16 tokens, the cache has"));

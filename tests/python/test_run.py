@@ -4,6 +4,8 @@ import json
 import math
 import subprocess
 import sys
+import tempfile
+import threading
 from decimal import Decimal
 from fractions import Fraction
 
@@ -159,6 +161,57 @@ except rooflua.Interrupted as stopped:
 """)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "interrupted True", done.stderr
+
+
+def long_scenario(folder, count):
+    return (folder / "one.lua").read_text().replace("num_requests = 30", f"num_requests = {count}")
+
+
+def test_progress_is_told_and_changes_nothing(folder):
+    told = []
+    text = long_scenario(folder, 200000)
+    watched = rooflua.run(text=text, seed=1, on_progress=lambda share, ended: told.append((share, ended)))
+    assert 1 < len(told)
+    assert all(0 < share <= 1 and share == pytest.approx(ended / 200000) for share, ended in told)
+    assert told == sorted(told)
+    alone = rooflua.run(text=text, seed=1)
+    assert watched.document["variants"] == alone.document["variants"]
+
+
+def test_progress_of_variants_counts_all_of_them(folder):
+    told = []
+    text = long_scenario(folder, 60000).replace("return {", "return { vary = { seed = { 1, 2, 3 } },", 1)
+    rooflua.run(text=text, on_progress=lambda share, ended: told.append(share))
+    assert told == sorted(told)
+    assert told[-1] > 2 / 3
+
+
+@pytest.mark.parametrize("as_event", [True, False])
+def test_a_cancelled_run_raises_and_leaves_nothing(folder, as_event, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    stop = threading.Event()
+    with pytest.raises(rooflua.Cancelled):
+        rooflua.run(text=long_scenario(folder, 3000000), requests=True, on_progress=lambda share, ended: stop.set(),
+                    cancel=stop if as_event else stop.is_set)
+    assert not list(tmp_path.iterdir())
+    left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True).stdout.split()
+    assert not left
+
+
+def test_what_on_progress_raises_ends_the_run(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def fails(share, ended):
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        rooflua.run(text=long_scenario(folder, 3000000), on_progress=fails)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mistake_is_told_as_without_a_watch(folder):
+    with pytest.raises(rooflua.Mistake, match="did you mean 'rate_per_s'"):
+        rooflua.run(folder / "one.lua", set={"workload.rate_per_sec": 3}, cancel=threading.Event())
 
 
 def test_any_command_with_a_document(rooflua_program):

@@ -60,6 +60,30 @@ TEST_CASE("a simulation, metric or replica that is not there is named") {
   CHECK(contains(said.text, "there is no replica 9; this simulation has 1"));
 }
 
+TEST_CASE(":price prices a batch as step does, and changes nothing of the simulation") {
+  const std::string step =
+      rooflua::test::rooflua("step --model llama-3.1-8b --hardware h200-sxm --prefill 0+4096").text;
+  const std::string lines = ":until 20\n:price 0+512 2048x64\n:price 2048x64 1\n_.time_s\n";
+  const Said said = piped(lines + ":report", "scenarios/02_chunk_size.lua");
+  CHECK(contains(said.text, "64 decodes, 1 prefill of 512 tokens\nstep "));
+  CHECK(contains(said.text, "\n9.691 ms\n"));
+  const std::string without = piped(":until 20\n:report", "scenarios/02_chunk_size.lua").text;
+  CHECK(contains(said.text, without.substr(without.find("\n* a  at 20"), 40)));
+  const Said priced = piped(":price 0+4096\n_.time_s", "scenarios/01_hello.lua");
+  CHECK(contains(priced.text, "1 prefill of 4,096 tokens\nstep  "));
+  CHECK(contains(step, "step: 93.65 ms"));
+  CHECK(contains(priced.text, "\n93.65 ms\n"));
+  const Said wrong = piped(":price 1\n:price\n:price 0+x\n:price 0+4 9\n:price 1x2000000\n:step 0+4",
+                           "scenarios/02_chunk_size.lua 2>&1");
+  INFO(wrong.text);
+  CHECK(contains(wrong.text, "stdin:1: nothing to price"));
+  CHECK(contains(wrong.text, "stdin:3: expected CONTEXT+NEW tokens"));
+  CHECK(contains(wrong.text, "stdin:4: there is no replica 9"));
+  CHECK(contains(wrong.text, "stdin:5: 1x2000000: at most a million requests"));
+  CHECK(contains(wrong.text, "stdin:6: expected a number of steps, found '0+4'; :price prices"));
+  CHECK(contains(piped(":price 0+4", "2>&1").text, "nothing is open"));
+}
+
 TEST_CASE("mistakes of commands are told with their lines, and nothing typed is passed over") {
   const Said said = piped("1\n:step\n:report now\n:time 0 1\n:foo\n:open nosuch.lua\nx.y", "2>&1");
   INFO(said.text);

@@ -46,6 +46,7 @@ TEST_CASE("Tab completes globals, modules, fields, methods, policies and command
   terminal.type(ctrl_c);
   terminal.expect("> ");
   terminal.ask(":op" + tab + "scenarios/02" + tab, "at 0 s");
+  terminal.ask(":pri" + tab + "204" + tab, "64 decodes");
   terminal.ask("sim:run_u" + tab + "(2.5)", "");
   terminal.ask("sim.now" + tab, "2.500 s");
   terminal.ask("hw = spec.hardware 'h200'", "");

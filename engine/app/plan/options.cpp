@@ -34,8 +34,10 @@ void add_plan(const Command& app, const std::filesystem::path& home) {
   };
   command.option("scenario", a->scenario,
                  "A Lua file of kind \"plan\" instead of a question; a plan.json for --verify");
-  command.option("--model", a->model, "A shipped model, config.json or .toml");
+  command.option("--model", a->model,
+                 "A shipped model, config.json or .toml; with --command in place of its own");
   add_ignore(command, a->ignore);
+  add_command(command, a->command, nullptr);
   command.option(
       "--workload", a->workload,
       "PROMPT+ANSWER tokens (2000+300), a preset (chatbot), or a file: a trace, a result of "

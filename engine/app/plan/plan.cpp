@@ -42,6 +42,7 @@ Json options_of(const PlanArguments& a) {
   Json out = Json::object();
   put(out, "scenario", a.scenario);
   if (!a.model.empty() || !a.ignore.empty()) out["model"] = model_given(a.model, a.ignore);
+  put(out, "command", a.command);
   put(out, "workload", a.workload);
   put(out, "objective", a.objective);
   put(out, "strategy", a.strategy);

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "base/terminal.h"
 #include "measure/write/table.h"
 
@@ -18,6 +22,10 @@ constexpr double redraw_s = 0.05;
 constexpr double least_passed_s = 1;  // before that, the time that is left is a guess
 constexpr double longest_told_s = 3.6e6;
 constexpr std::int64_t look_every = 256;  // ends between two looks at the clock
+constexpr double line_every_s = 0.1;
+constexpr std::int64_t look_every_for_lines = 16;
+
+std::FILE* lines = nullptr;  // where bars are lines of JSON; null: they are drawn
 
 double wall_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,14 +42,15 @@ ProgressBar::ProgressBar(std::string title, std::int64_t total, bool quiet)
     : title_(std::move(title)),
       total_(total),
       began_s_(wall_s()),
-      visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+      visible_(!quiet && (lines != nullptr || isatty(STDERR_FILENO) == 1)) {}
 
 ProgressBar::~ProgressBar() {
   clear();
 }
 
 void ProgressBar::on_done(const RequestDone&) {
-  if (++done_ % look_every == 0 && visible_) draw("");
+  ++done_;
+  if (visible_ && done_ % (lines != nullptr ? look_every_for_lines : look_every) == 0) draw("");
 }
 
 void ProgressBar::begin(std::int64_t done) {
@@ -56,16 +65,32 @@ void ProgressBar::show(std::int64_t done, const std::string& note) {
 
 void ProgressBar::draw(const std::string& note) {
   const double now_s = wall_s();
-  if (drawn_at_s_ >= 0 && now_s - drawn_at_s_ < redraw_s) return;
+  if (drawn_at_s_ >= 0 && now_s - drawn_at_s_ < (lines != nullptr ? line_every_s : redraw_s))
+    return;
   drawn_at_s_ = now_s;
+  if (lines != nullptr) return write_line();
   const std::string left = time_left(now_s - began_s_, done_ - begun_, total_ - begun_);
   const std::string tail = note.empty() || left.empty() ? note + left : note + ", " + left;
   std::fprintf(stderr, "\r%s\x1b[K", bar(title_, done_, total_, tail, columns() - 1).c_str());
   std::fflush(stderr);
 }
 
+void ProgressBar::write_line() const {
+  Json line = Json::object();
+  line["title"] = title_;
+  line["done"] = done_;
+  line["of"] = total_;
+  std::fprintf(lines, "%s\n", dump_json(line).c_str());
+  std::fflush(lines);
+}
+
+void ProgressBar::write_to(const std::string& path) {
+  lines = std::fopen(path.c_str(), "w");
+  if (lines == nullptr) throw Error(path, std::string("cannot be written: ") + std::strerror(errno));
+}
+
 void ProgressBar::clear() {
-  if (drawn_at_s_ < 0) return;
+  if (drawn_at_s_ < 0 || lines != nullptr) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   drawn_at_s_ = -1;

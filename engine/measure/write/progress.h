@@ -1,5 +1,6 @@
 #pragma once
-// A progress bar on stderr, for people only: nothing is written unless stderr is a terminal.
+// A progress bar on stderr, for people: nothing is written unless stderr is a terminal. For programs
+// the same as lines of JSON in a file.
 
 #include <cstdint>
 #include <string>
@@ -26,6 +27,11 @@ class ProgressBar : public Observer {
   /// Wipes the bar. The destructor does it too.
   void clear();
 
+  /// From now on, bars are lines in this file, ten a second at most, and not drawn:
+  /// {"title": "run", "done": 512, "of": 2000}; of: 0 where it is not known.
+  /// @throws Error  it cannot be written
+  static void write_to(const std::string& path);
+
   /// "12 s left", "3:05 min left" or "1:20 h left" if the rest goes as fast; "" in the first
   /// second.
   static std::string time_left(double passed_s, std::int64_t done, std::int64_t total);
@@ -35,6 +41,7 @@ class ProgressBar : public Observer {
 
  private:
   void draw(const std::string& note);
+  void write_line() const;
 
   std::string title_;
   std::int64_t total_, done_ = 0, begun_ = 0;

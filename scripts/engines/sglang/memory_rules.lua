@@ -49,4 +49,6 @@ return {
   { holds_longest = false, longest_leaves_blocks = 2, source = "python/sglang/srt/managers/scheduler.py: max_req_len "
       .. "is the pool less a token; schedule_policy.py, PrefillAdder: prompt, answer and a page are below the pool" },
   { mxfp4_padding = { 256, 128 }, source = "python/sglang/srt/layers/quantization/mxfp4.py" },
+  { longer_context = [[--json-model-override-args '{"rope_scaling": {...}}' --context-length N]],
+    source = "python/sglang/srt/server_args.py; pull request 8016: without --context-length the model's own holds" },
 }

@@ -21,4 +21,8 @@ return {
   { holds_longest = function(_, own) return own.fail_fast_on_attention_window_too_large == true end,
     source = "pull request 5974" },
   { mxfp4_padding = { 256, 128 }, source = "tensorrt_llm/_torch/modules/fused_moe" },
+  { longer_context = "rope_scaling in the model's config.json and --max_seq_len N",
+    source = "tensorrt_llm/_torch/attention_backend/interface.py, RopeParams.from_config" },
+  { since = "1.3", longer_context = "model_kwargs: {rope_scaling: {...}} of its YAML file and --max_seq_len N",
+    source = "pull request 10351: model_kwargs of the PyTorch back end" },
 }

@@ -144,4 +144,12 @@ return {
   { architecture = "hopper", before = "0.12", mxfp4_padding = { 256, 1 },
     source = "the same: Triton's layout of Hopper" },
   { architecture = "blackwell", mxfp4_padding = { 256, 256 }, source = "the same: FlashInfer" },
+  -- Requests beyond the model's context.
+  { longer_context = [[--rope-scaling '{"rope_type": "yarn", "factor": F, ...}' --max-model-len N]],
+    source = "vllm/engine/arg_utils.py of 0.8 to 0.11.0" },
+  { since = "0.11.1", longer_context = [[--hf-overrides '{"rope_scaling": {...}}' --max-model-len N]],
+    source = "pull request 28006 takes --rope-scaling away; docs of 0.10.2, examples/offline_inference, "
+      .. "context_extension.py" },
+  { since = "0.12", longer_context = [[--hf-overrides '{"rope_parameters": {...}}' --max-model-len N]],
+    source = "pull request 28542; docs/features/context_extension" },
 }

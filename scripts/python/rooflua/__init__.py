@@ -19,6 +19,7 @@ from .requests import requests
 from .results import Result, results
 from .run import Interrupted, Mistake, call, program, run
 from .traces import read
+from .watched import Cancelled
 
-__all__ = ["Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program", "read",
-           "requests", "results", "run", "trace"]
+__all__ = ["Cancelled", "Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program",
+           "read", "requests", "results", "run", "trace"]

@@ -17,6 +17,7 @@ from pathlib import Path
 from .kinds import FOLDERS
 from .results import Result
 from .requests import requests as read_requests
+from .watched import watched
 
 
 class Mistake(Exception):
@@ -223,7 +224,7 @@ def _page(source, options):
 
 
 def run(scenario=None, *, set=None, users=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
-        timeout_s=None, intervals=True, text=None, **keys):
+        timeout_s=None, intervals=True, text=None, on_progress=None, cancel=None, **keys):
     """Runs a scenario and returns a Result.
 
     :param scenario: its file. Without one, `text` is the Lua file, or the other keywords are the scenario's keys:
@@ -234,8 +235,12 @@ def run(scenario=None, *, set=None, users=None, seed=None, jobs=None, requests=F
     :param requests: also read a row per request
     :param intervals: False leaves out how far figures may be off (Result.intervals)
     :param results: an SQLite file that keeps every run; a second time only missing ones run
+    :param on_progress: called in this thread with (share, ended), ten times a second at most: the share of all work,
+        None where that is not known, and the requests of this variant that have ended (with jobs: the runs)
+    :param cancel: a threading.Event, or a function without arguments: set or True, the run ends
     :raises Mistake: what the program refused; its `result` has what was run all the same
     :raises Interrupted: after Ctrl-C
+    :raises Cancelled: `cancel` ended it; of the program and its files nothing is left but `results`
     """
     given = [scenario is not None, text is not None, bool(keys)]
     if sum(given) != 1:
@@ -248,7 +253,11 @@ def run(scenario=None, *, set=None, users=None, seed=None, jobs=None, requests=F
         if requests:
             arguments += ["--requests", str(folder / "requests.csv")]
         with _written(source, folder) as file:
-            status, out, err = command(["run", str(file), *arguments])
+            words = ["run", str(file), *arguments]
+            if on_progress is None and cancel is None:
+                status, out, err = command(words)
+            else:
+                status, out, err = watched([program(), *words], folder, on_progress, cancel)
         result = _documents(folder, out)
     if result is not None:
         result.again = partial(_page, source,

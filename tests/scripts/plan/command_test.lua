@@ -57,7 +57,7 @@ test("wrong options are refused by name, with what would be right", function()
   refused("the objective rate takes all GPUs, so say how many", { objective = "rate", gpus = { "h100@1" } })
   refused("the objective rate looks for the largest rate", { objective = "rate", rate = false, clients = 3 })
   refused("--watts h100: expected GPU=WATTS", { watts = { "h100" } })
-  test.raises("needs --model, --workload, --slo, --gpus", function() command.run {} end)
+  test.raises("needs --model or --command, --workload, --slo, --gpus", function() command.run {} end)
 end)
 
 test("an option that changes nothing is refused: one that stands twice, watts of a GPU that is not bought", function()
@@ -65,6 +65,75 @@ test("an option that changes nothing is refused: one that stands twice, watts of
   refused("--engines vllm=0.19: vllm stands twice", { engines = { "vllm=0.24.0", "vllm=0.19" } })
   refused("--watts h100-sxm=5: the watts of h100-sxm stand twice", { watts = { "h100-sxm=4", "h100-sxm=5" } })
   refused("--watts l40s: the plan buys no such GPU (it buys: h100-sxm)", { watts = { "l40s=300" } })
+end)
+
+--- The options with a launch command in place of model, widths and seats.
+local function launched(line, more)
+  return given(require("rooflua.base.core").copy({ command = line, model = false, tp = false, seats = false,
+    budgets = false }, more))
+end
+
+local function ladder_of(line, more)
+  local scenario, told = options.scenario(launched(line, more))
+  return scenario.plan.candidates and scenario.plan.candidates.params, scenario, table.concat(told, "\n")
+end
+
+test("a launch command states the model, the engine, and one value of each axis that it states", function()
+  local ladder, scenario = ladder_of("vllm serve openai/gpt-oss-120b --tensor-parallel-size 2 --max-num-seqs 128 "
+    .. "--enable-expert-parallel --kv-cache-dtype fp8 --max-num-batched-tokens 4096", { engine = "vllm 0.19" })
+  test.equal(scenario.model, "openai/gpt-oss-120b")
+  test.equal(scenario.engine[1], "vllm 0.19")
+  test.equal(scenario.engine.kv_cache_dtype, "fp8")
+  test.equal(scenario.engine.tensor_parallel_size, nil)
+  for name, value in pairs { tp = 2, ep = "all", max_num_seqs = 128, max_num_batched_tokens = 4096 } do
+    test.equal(#ladder[name], 1)
+    test.equal(ladder[name][1], value)
+  end
+  test.equal(ladder.dp, nil)
+  ladder = ladder_of("python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 8 --dp-size 8 "
+    .. "--enable-dp-attention")
+  test.equal(ladder.tp[1], 1)
+  test.equal(ladder.dp[1], 8)
+  ladder = ladder_of("trtllm-serve serve openai/gpt-oss-120b --tp_size 4 --ep_size 2 --max_batch_size 64")
+  test.equal(ladder.ep[1], 2)
+  test.equal(ladder.max_num_seqs[1], 64)
+  scenario = select(2, ladder_of("vllm serve meta-llama/Llama-3.1-8B-Instruct", { model = "qwen3-8b" }))
+  test.equal(scenario.model, "qwen3-8b")
+end)
+
+test("what a command says besides is said in the answer, and in the scenario that is written", function()
+  local line = "vllm serve meta-llama/Llama-3.1-8B-Instruct --data-parallel-size 4 --tensor-parallel-size 1 "
+    .. "--max-num-seqs 32 --max-num-batched-tokens 1024 --speculative-config "
+    .. "'{\"method\":\"ngram\",\"num_speculative_tokens\":3}'"
+  local _, scenario, told = ladder_of(line)
+  test.equal(scenario.speculation.speculator.params.draft_tokens, 3)
+  test.check(told:find("without experts these are engines of their own", 1, true), "%s", told)
+  local answer = command.run(launched(line)).text
+  test.check(answer:find("how many drafts are accepted", 1, true), "%s", answer)
+  local emitted = command.run(launched(line, { emit = true })).scenario
+  test.check(emitted:find("-- Of the command: --data-parallel-size 4", 1, true), "%s", emitted)
+  local from_file = command.run({ scenario = test.file("launched.lua", emitted), jobs = 1 }).text
+  test.equal(from_file:match "(.-)\nprices", answer:match "(.-)\nprices")
+end)
+
+test("an option beside a command that states the same is refused, and names both", function()
+  local function both(part, line, more)
+    test.raises(part, function() command.run(launched(line, more)) end)
+  end
+  local line = "vllm serve openai/gpt-oss-120b --tensor-parallel-size 2 --kv-cache-dtype fp8"
+  both("--tp: --command states it as well (--tensor-parallel-size = 2)", line, { tp = { "4" } })
+  both("--kv: --command states it as well (--kv-cache-dtype = fp8)", line, { kv = { "bf16" } })
+  both("--engines: --command states the engine", line, { engines = { "sglang" } })
+  both("the command starts vllm, and the engine that is stated is sglang", line, { engine = "sglang 0.5.9" })
+  both("--ignore: --command states the model", line, { model = { from = "x", ignore = { "y" } } })
+  both("another generator does not read tp of --command", line, { candidates = "listed" })
+  both("the model 'no/model' is not known", "vllm serve no/model")
+  both("--chunked-prefill-size -1: a plan tries values from 1 on; leave it out, and say --budgets",
+    "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B-Instruct --chunked-prefill-size -1")
+  local path = test.file("question.lua", command.run(given { emit = true }).scenario)
+  test.raises("leave out --command, or change it in the file", function()
+    command.run { scenario = path, command = line }
+  end)
 end)
 
 test("beside a file an option is refused with the key that --set changes", function()

@@ -26,15 +26,67 @@ local settings = { "deployment.max_model_len=300", "deployment.max_model_len=700
 
 --- Kinds of which no request fails: they price steps, correct what ends too early, or search for what holds.
 local without_failures = { price = true, lookup = true, bucketing = true, correction = true, search = true,
-  plan = true }
+  plan = true, candidates = true, objective = true, strategy = true, power = true }
 
-test("there is a template for each kind of question and of policy", function()
-  local known = {}
-  for _, kind in ipairs(kinds) do known[kind] = true end
-  for _, kind in ipairs { "serve", "price", "search", "plan", "replay", "disaggregation", "scheduler", "router",
-    "workload", "steps", "lookup", "bucketing", "correction", "metric", "speculator", "engine" } do
-    test.check(known[kind], "no template of %s", kind)
+--- Policies of plans: what requests do is not theirs, so that one setting shows that they survive failures.
+local of_plans = { candidates = true, objective = true, strategy = true, power = true }
+
+--- Of other templates: what they ask; the rest is a policy of one's own.
+local questions = { "serve", "price", "search", "plan", "replay", "disaggregation", "engine" }
+
+--- What of a report says that something is wrong with a file.
+local wrong = { "attempt to", "bad argument", "a nil value", "internal error", "FAILED", "rooflua: " }
+
+local function check_good(out, what)
+  for _, bad in ipairs(wrong) do test.check(not out:find(bad, 1, true), "%s: %s", what, out) end
+end
+
+--- The kind of `new` for a folder of policies: schedulers, scheduler; strategies, strategy.
+local function kind_of(policies, known)
+  for _, name in ipairs { policies, policies:gsub("ies$", "y"), (policies:gsub("s$", "")) } do
+    if known[name] then return name end
   end
+end
+
+test("there is a template for each kind of question and of policy, and no other", function()
+  local known, left = {}, {}
+  for _, kind in ipairs(kinds) do known[kind], left[kind] = true, true end
+  for _, kind in ipairs(questions) do
+    test.check(known[kind], "no template of %s", kind)
+    left[kind] = nil
+  end
+  for _, row in ipairs(require "rooflua.policy.kinds".rows()) do
+    local kind = kind_of(row.folder, known)
+    test.check(kind, "no template of %s", row.folder)
+    if kind then left[kind] = nil end
+  end
+  test.check(not next(left), "a template of nothing: %s", tostring(next(left)))
+end)
+
+test("a folder's name is its kind, and what has no file of Lua is said", function()
+  os.execute("mkdir -p " .. quoted(folder))
+  for name, kind in pairs { schedulers = "scheduler", strategies = "strategy", tiers = "tiers" } do
+    local told = run("new", "of_" .. name, "--kind", name)
+    test.check(told:find "^wrote ", "%s: %s", name, told)
+    test.check(io.open(folder .. "/of_" .. name .. ".lua"):read "*a":find(
+      io.open("scripts/templates/" .. kind .. ".lua"):read "*l", 1, true), "%s is not %s", name, kind)
+  end
+  test.check(run("new", "x", "--kind", "model"):find("docs/MODELS.md", 1, true))
+  test.check(run("new", "x", "--kind", "hardware"):find("rooflua data add", 1, true))
+  test.check(run("new", "x", "--kind", "drafte"):find("did you mean 'drafter'", 1, true))
+end)
+
+test("a campaign's template is a file of its own, which writes jobs that run", function()
+  os.execute("mkdir -p " .. quoted(folder))
+  test.check(run("new", "queue", "--kind", "campaign"):find("queue.lua and campaigns/queue.lua", 1, true))
+  check_good(run("help", "campaigns.queue"), "help")
+  local told = run("campaign", "submit", "queue.lua", "--on", "queue", "--shards", "2", "--dir", "shards")
+  test.check(told:find("4 runs in 2 shards", 1, true), "%s", told)
+  local pipe = io.popen(("cd %s && sh shards/submit.sh 2>&1"):format(quoted(folder)))
+  local out = pipe:read "*a"
+  pipe:close()
+  test.check(out:find("4 runs, 4 of them new", 1, true), "%s", out)
+  test.check(run("new", "slurm", "--kind", "campaign"):find("a shipped campaign", 1, true))
 end)
 
 test("an engine is a file of its own, with a name that a release can follow", function()
@@ -56,8 +108,12 @@ for _, kind in ipairs(kinds) do
     os.execute("mkdir -p " .. quoted(folder))
     local told = run("new", kind, "--kind", kind)
     test.check(not told:find "^rooflua:", "%s", told)
+    local checked = run("check", kind .. ".lua")
+    local doubts = checked:gsub("warning: mfu: the tables have nothing for", "") -- of this GPU, not of the file
+    test.check(checked:find(": ok", 1, true) and not doubts:find "warning: ", "%s", checked)
+    check_good(run("run", kind .. ".lua", "--quiet"), kind)
     local failed = false
-    for _, set in ipairs(settings) do
+    for _, set in ipairs(of_plans[kind] and { settings[2] } or settings) do
       local out = run("run", kind .. ".lua", "--quiet", "--set", set)
       failed = failed or out:find "failed" ~= nil or out:find "no request was completed" ~= nil
       for _, bad in ipairs { "attempt to", "bad argument", "a nil value", "internal error" } do

@@ -79,7 +79,22 @@ end)
 test("a request that is longer than the model's context is refused, unless another length is stated", function()
   local long = "prompt_tokens = 60000"
   none_runs("6 of 6 requests exceed max_model_len: their prompts leave no room for a token within max_model_len, "
-    .. "40,960 tokens (qwen3-8b's; deployment.max_model_len states another)", served("", long))
+    .. "40,960 tokens (qwen3-8b's; deployment.max_model_len = N states a longer one, which vllm ", served("", long))
+  for engine, words in pairs {
+    ["vllm 0.10.2"] = [[--rope-scaling '{"rope_type": "yarn", "factor": F, ...}' --max-model-len N]],
+    ["vllm 0.11.2"] = [[--hf-overrides '{"rope_scaling": {...}}' --max-model-len N]],
+    ["vllm 0.24"] = [[--hf-overrides '{"rope_parameters": {...}}' --max-model-len N]],
+    ["sglang 0.5.9"] = [[--json-model-override-args '{"rope_scaling": {...}}' --context-length N]],
+    ["trtllm 1.2.0rc2"] = "rope_scaling in the model's config.json and --max_seq_len N",
+    ["trtllm 1.3"] = "model_kwargs: {rope_scaling: {...}} of its YAML file and --max_seq_len N" } do
+    none_runs(("which %s takes with %s)"):format(engine, words), served(("engine = %q,"):format(engine), long))
+  end
+  local learned = test.file("config.json", [[{ "architectures": ["OPTForCausalLM"], "model_type": "opt",
+    "hidden_size": 768, "ffn_dim": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 50272,
+    "max_position_embeddings": 2048, "word_embed_proj_dim": 768, "tie_word_embeddings": true,
+    "torch_dtype": "float16" }]])
+  none_runs("its positions are a learned table, which no setting makes longer",
+    (served("", long):gsub("qwen3%-8b", learned)))
   both_tell("deployment.max_model_len: 70,000 is more than the 40,960 that qwen3-8b is made for",
     served("deployment = { max_model_len = 70000 },", long), 6)
   none_runs("within max_model_len, 200 tokens", served "deployment = { max_model_len = 200 },")

@@ -30,7 +30,9 @@ end
 
 --- Refuses what stands in the way of a command: keys that parts of the scenario state of their own.
 local function check(given)
-  if given.kind == "plan" then fail "a plan chooses engine and deployment itself; run it without" end
+  if given.kind == "plan" then
+    fail "a plan chooses engine and deployment itself: run it without, or ask with rooflua plan --command"
+  end
   if type(given.replicas) == "table" then
     for i, each in ipairs(core.plain(given.replicas)) do
       for _, key in ipairs(replaced) do

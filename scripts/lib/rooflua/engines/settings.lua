@@ -125,6 +125,7 @@ return {
     .. "holds", { read_by = "serving.replicas" }),
   of_memory("no_kernels", nil, "what the engine has no kernels for on the GPU, so that it stops"),
   of_memory("built", nil, "whether an engine is built first, so that nothing is run to measure its memory"),
+  entry("longer_context", nil, "words that scale the positions of a model to N tokens", { read_by = "machine.fits" }),
   entry("cuts_prompts", nil, "whether a prompt that exceeds the budget of a step is cut", { read_by = "plan" }),
   entry("budget_holds_seats", nil, "whether the engine refuses a budget below its seats", { read_by = "plan" }),
   entry("generation", nil, "what its authors call this generation of the engine", { read_by = "validate" }),

@@ -20,6 +20,23 @@ function fits.longest(prepared, given)
   if of_model > 0 then return of_model, prepared.model.name .. "'s max_model_len" end
 end
 
+--- Whether the model's positions are a table that was learned: a note of its file says so (spec/hf_config.cpp).
+local function has_table(model)
+  for _, note in ipairs(model.notes) do
+    if note.text:find "^the learned table" then return true end
+  end
+  return false
+end
+
+--- How an engine takes requests beyond what the model's file states: by its release, with rope scaling.
+function fits.longer(prepared)
+  local engine = prepared.engine
+  if has_table(prepared.model) then return "its positions are a learned table, which no setting makes longer" end
+  local words = engine.values.longer_context
+  return "deployment.max_model_len = N states a longer one"
+    .. (words and (", which %s %s takes with %s"):format(engine.engine.name, engine.release, words) or "")
+end
+
 local most_counted = 65536 -- decodes whose blocks are counted one by one; of more the mean is taken
 
 --- Tokens of the longest request after the step, and the KV blocks of all, of which each holds `seat_blocks` besides.
@@ -85,7 +102,8 @@ function fits.problems(prepared, item)
   local longest, blocks = needs_of(item, own.block_size, own.seat_blocks)
   local most, says = fits.longest(prepared, given)
   if most and longest > most then
-    out.length = start .. ("a request has %s tokens, %s is %s"):format(grouped(longest), says, grouped(most))
+    out.length = start .. ("a request has %s tokens, %s is %s%s"):format(grouped(longest), says, grouped(most),
+      says ~= "deployment.max_model_len" and "; " .. fits.longer(prepared) or "")
   end
   local stated = given_blocks(prepared)
   local ok, there = true, stated

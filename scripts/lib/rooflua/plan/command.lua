@@ -17,12 +17,12 @@ local tables = require "rooflua.plan.tables"
 local command = {}
 
 -- The options of a question, in the order in which one of them is refused beside a file.
-local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak" }
+local of_question = { "command", "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak" }
 
 -- The key that --set changes in place of an option; of others it is plan.NAME. Lists have to be changed in the file.
 local key_of = { model = "model", engine = "engine", workload = "workload", rate = "plan.load.rate_per_s",
   clients = "plan.load.clients", peak = "plan.load.peak", slo = "plan.slo.METRIC", split = "plan.candidates.split" }
-local lists = core.set { "gpus", "autoscaler" }
+local lists = core.set { "gpus", "autoscaler", "command" }
 for _, each in ipairs(axes.options()) do
   of_question[#of_question + 1], lists[each.key] = each.key, not each.is_flag
 end
@@ -59,8 +59,10 @@ local function opened_of(given)
     end
     return opened
   end
-  local scenario = options.scenario(given)
-  return opening.table(options.table(scenario), more), options.text(scenario)
+  local scenario, told = options.scenario(given)
+  local opened = opening.table(options.table(scenario), more)
+  opened.reader.shared.told = told
+  return opened, options.text(scenario, told)
 end
 
 local function status_of(plan) return #plan.ranks > 0 and 0 or 1 end

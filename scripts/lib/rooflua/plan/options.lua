@@ -4,6 +4,7 @@ local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local launched = require "rooflua.plan.launched"
 local measured_load = require "rooflua.plan.measured_load"
 local quoting = require "rooflua.text.quoting"
 local tools = require "rooflua.formats.tools"
@@ -198,7 +199,8 @@ local function ladder_of(given)
   return next(out) and out or nil, versions
 end
 
-local required = { { "model", "--model" }, { "workload", "--workload" }, { "slo", "--slo" }, { "gpus", "--gpus" } }
+local required = { { "model", "--model or --command" }, { "workload", "--workload" }, { "slo", "--slo" },
+  { "gpus", "--gpus" } }
 local example = "rooflua plan --model llama-3.1-8b --workload chatbot --rate 20 --slo ttft_p99=500ms --gpus h100@3.00"
 
 local function check_required(given)
@@ -211,11 +213,18 @@ local function check_required(given)
   end
 end
 
---- The scenario of the options, with policies as nodes.
+--- Parameters of the ladder that options set, and those that a command states.
+local function with_command(ladder, command)
+  return command.ladder and core.copy(ladder, command.ladder) or ladder
+end
+
+--- The scenario of the options, with policies as nodes, and sentences about what a launch command says besides.
 function options.scenario(given)
-  check_required(given)
+  local command = given.command and launched.of(given) or {}
+  check_required(core.copy(given, { model = command.model }))
   local workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil, given.users ~= nil)
   local ladder, versions = ladder_of(given)
+  ladder = with_command(ladder, command)
   local plan = { load = load_of(given, is_recorded, stated), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
     confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests, survive = given.survive,
     buy = given.buy, replicates = given.replicates, ranks = given.ranks, engines = versions,
@@ -228,8 +237,9 @@ function options.scenario(given)
   if given.engine and given.engines then
     fail "--engine and --engines: give one of them; --engines takes NAME=RELEASE"
   end
-  return { rooflua = 1, kind = "plan", model = given.model, engine = given.engine, seed = given.seed or 1,
-    workload = workload, plan = plan }
+  return { rooflua = 1, kind = "plan", model = command.model or given.model, engine = command.engine or given.engine,
+    seed = given.seed or 1, speculation = command.speculation, adapters = command.adapters, workload = workload,
+    plan = plan }, command.told
 end
 
 -- The table and the text --------------------------------------------------------------------------------------
@@ -282,10 +292,12 @@ end
 --- A table of plain values and nodes as Lua.
 function options.lua_text(value) return lua_text(value, 1) end
 
---- The scenario as a file.
-function options.text(scenario)
-  return "-- Which GPUs, how many, at what cost: `rooflua run` or `rooflua plan` on this file answers.\nreturn "
-    .. lua_text(scenario, 1) .. "\n"
+--- The scenario as a file, with sentences as comments.
+function options.text(scenario, told)
+  local lines = { "-- Which GPUs, how many, at what cost: `rooflua run` or `rooflua plan` on this file answers." }
+  for _, sentence in ipairs(told or {}) do lines[#lines + 1] = "-- Of the command: " .. quoting.line(sentence) end
+  lines[#lines + 1] = "return " .. lua_text(scenario, 1) .. "\n"
+  return table.concat(lines, "\n")
 end
 
 --- Watts by the name of a GPU, of --watts GPU=WATTS.

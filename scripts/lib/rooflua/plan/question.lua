@@ -142,6 +142,7 @@ local function base_of(given)
 end
 
 local function notes_of(out, given)
+  for _, sentence in ipairs(out.reader.shared.told or {}) do out.notes[#out.notes + 1] = sentence end
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end

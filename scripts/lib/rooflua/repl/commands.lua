@@ -10,8 +10,8 @@ local failures = require "rooflua.serving.failures"
 local help = require "rooflua.help.topics"
 local measure = require "rooflua.measure"
 local pretty = require "rooflua.repl.pretty"
+local pricing = require "rooflua.repl.pricing"
 local reload = require "rooflua.repl.reload"
-local kinds = require "rooflua.program.kinds"
 local notes = require "rooflua.machine.notes"
 local opening = require "rooflua.runs.opening"
 local serve = require "rooflua.serving.live"
@@ -89,10 +89,7 @@ end
 -- Opening ---------------------------------------------------------------------------------------------
 
 local function show_prices(session, opened, variant)
-  if opened.kind == "plan" or opened.kind == "search" then
-    fail("%s: a scenario of kind %s is no simulation; `rooflua run` answers it", opened.reader.file, opened.kind)
-  end
-  local result = kinds.run(opened, variant)
+  local result = pricing.open(session, opened, variant)
   if result.kind ~= "price" then
     session.environment._ = result.static
     return say(session, pretty.text(result.static, session.width))
@@ -134,7 +131,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
       session.environment[name] = nil
       if session.saved[name] then session.saved[name]:close() end -- only the session can reach it
     end
-    session.lives, session.order, session.saved = {}, {}, {}
+    session.lives, session.order, session.saved, session.priced = {}, {}, {}, nil
     session.file, session.options = file, { set = sets }
     adopt(session, "a", live)
     for _, note in ipairs(notes.of_opened(serve.state(live)) or {}) do say(session, note) end
@@ -146,7 +143,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
 list.step = { usage = ":step [N]", doc = "to the next end of a step, N times (of the current simulation)",
   run = function(session, arguments)
     local live, count = current(session), tonumber(arguments == "" and 1 or arguments)
-    if not count then fail("expected a number of steps, found '%s'", arguments) end
+    if not count then fail("expected a number of steps, found '%s'; :price prices a batch", arguments) end
     save(session, session.current)
     session.moving = true
     local more = live:step(count)
@@ -234,6 +231,14 @@ list.explain = { usage = ":explain [REPLICA]", doc = "the last step as a tree: w
       say(session, ("  when it ran it took %s: the step model is another one now"):format(
         units.text(priced.was_s, "s")))
     end
+  end }
+
+list.price = { argument = pricing.examples, usage = ":price BATCH [REPLICA]",
+  doc = "what a batch takes now: 0+4096 (context + new tokens of a prefill), 2048x64 (decodes), or several of them",
+  run = function(session, arguments)
+    local text
+    text, session.environment._ = pricing.of(session, session.lives[session.current], words(arguments))
+    say(session, text)
   end }
 
 list.why = { argument = slowest.words, usage = ":why ID",
@@ -334,8 +339,8 @@ list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help 
 
 list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() return "quit" end }
 
-local order = { "open", "step", "until", "run", "set", "fork", "use", "explain", "why", "plot", "diff", "report",
-  "time", "reload", "help", "quit" }
+local order = { "open", "step", "until", "run", "set", "fork", "use", "explain", "price", "why", "plot", "diff",
+  "report", "time", "reload", "help", "quit" }
 
 local closing = [[
 

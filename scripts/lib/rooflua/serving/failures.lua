@@ -1,6 +1,7 @@
 -- Why requests of a run failed, and which answers were cut, in words: for notes of the run, and for `check`.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local fits = require "rooflua.machine.fits"
 local units = require "rooflua.text.units"
 local views = require "rooflua.border.views"
 
@@ -24,7 +25,7 @@ local function length_text(replica)
   if replica.is_cut then return ("what the KV cache holds of one request, %s tokens"):format(grouped(most)) end
   local of_model = most == model.max_model_len
   return ("max_model_len, %s tokens%s"):format(grouped(most), of_model
-    and (" (%s's; deployment.max_model_len states another)"):format(model.name) or "")
+    and (" (%s's; %s)"):format(model.name, fits.longer(replica.prepared)) or "")
 end
 
 local function cache_text(replica)

@@ -49,6 +49,22 @@ local function follow(state, state_of, open, id, known)
   if text and agree(known, document) then return text, document end
 end
 
+--- A replica by its number, by default the first.
+local function replica_of(state, index, what)
+  index = core.whole(index or 1, what, 1)
+  return state.replicas[index]
+    or fail("there is no replica %d; this simulation has %d", index, #state.replicas)
+end
+
+--- What a batch takes on a replica, operation by operation.
+local function price(own, given)
+  local priced = prices.price_batch(own.prepared, own.steps, batch.new(given))
+  local hardware, dtype = own.prepared.hardware, own.prepared.model.dtype
+  priced.steps, priced.bytes_per_s = own.steps.steps.name, hardware.memory_bytes_per_s
+  priced.peak_flop_per_s = hardware.peak_flop_per_s[dtype] or hardware.peak_flop_per_s.bf16
+  return priced
+end
+
 --- Gives the class of live simulations these methods.
 ---@param Live table
 ---@param state_of function live -> {run, replicas, ...}
@@ -91,31 +107,29 @@ function lookback.add(Live, state_of, open)
   --- A copy of the step of a replica that ended last: its requests and their contexts.
   function Live:last_step(index)
     local state = state_of(self)
-    index = core.whole(index or 1, "last_step", 1)
-    if index > #state.replicas then
-      fail("there is no replica %d; this simulation has %d", index, #state.replicas)
-    end
-    return native.serve_last_step(state.run, index)
+    replica_of(state, index, "last_step")
+    return native.serve_last_step(state.run, index or 1)
   end
 
   --- Prices the last step again, operation by operation, with the present step model.
   function Live:explain(index)
     local state, last = state_of(self), self:last_step(index)
     if not last then fail "explain: no step has ended yet; :step first" end
-    local own = state.replicas[index or 1]
     local prefills = {}
     for i, each in ipairs(last.prefill_work) do
       prefills[i] = { new_tokens = each.new_tokens, context_tokens = each.context_tokens,
         completes = each.completes }
     end
-    local priced = prices.price_batch(own.prepared, own.steps, batch.new { prefills = prefills,
-      decode_contexts = last.decode_contexts, decode_widths = last.decode_widths, draft_rows = last.draft_rows,
-      draft_tokens = last.draft_tokens, draft_passes = last.draft_passes, group = last.group })
-    priced.steps, priced.was_s, priced.last = own.steps.steps.name, last.own_s or last.time_s, last
-    local hardware, dtype = own.prepared.hardware, own.prepared.model.dtype
-    priced.bytes_per_s = hardware.memory_bytes_per_s
-    priced.peak_flop_per_s = hardware.peak_flop_per_s[dtype] or hardware.peak_flop_per_s.bf16
+    local priced = price(state.replicas[index or 1], { prefills = prefills, decode_contexts = last.decode_contexts,
+      decode_widths = last.decode_widths, draft_rows = last.draft_rows, draft_tokens = last.draft_tokens,
+      draft_passes = last.draft_passes, group = last.group })
+    priced.was_s, priced.last = last.own_s or last.time_s, last
     return priced, native.step_report(priced)
+  end
+
+  --- Prices a batch, operation by operation, with the present step model of a replica.
+  function Live:price(given, index)
+    return price(replica_of(state_of(self), index, "price"), given)
   end
 end
 
