@@ -58,7 +58,7 @@ History NaiveCluster::run() {
     touched_.assign(count_, false);
     fleet_moved_ = false;
     const auto events = [&] {
-      return history_.steps.size() + credits_.size() + history_.ends.size();
+      return history_.steps.size() + passes_ + history_.ends.size();
     };
     const std::size_t before = events();
     const auto known = [&] {
@@ -154,7 +154,7 @@ void NaiveCluster::land(std::size_t i) {
   }
   for (const Row& row : landing)
     if (row.samples) knowledge_.compute(row.id, static_cast<int>(i));
-  store_computed(landing, i);
+  store_computed(step.rows, i);
   engines_[i]->update(landing);
   store_filled(landing, i);
   if (prefills && cluster_.pushes_chunks) push(landing, i);
@@ -202,7 +202,7 @@ void NaiveCluster::leave_frontend() {
   for (const int id : std::exchange(again_, {}))
     if (!over_[static_cast<std::size_t>(id)]) route(id);
   for (std::size_t id = 0; id < prompts().size(); ++id) {
-    if (sent_[id] || at_router(id) != now_) continue;
+    if (sent_[id] || at_router(id) != now_ || !has_to_be_sent(id)) continue;
     sent_[id] = true;
     meet_gate(static_cast<int>(id));
   }
