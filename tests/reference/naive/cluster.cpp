@@ -118,9 +118,10 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   consider_gate(consider);
   consider_fleet(consider);
   if (tiers_ && tiers_->next()) consider(*tiers_->next());
-  for (const Due& each : patience_) {
-    if (each.first > now_) consider(each.first);
-    if (each.total > now_) consider(each.total);
+  for (std::size_t id = 0; id < prompts().size(); ++id) {
+    if (over_[id]) continue;
+    if (patience_[id].first > now_) consider(patience_[id].first);
+    if (patience_[id].total > now_) consider(patience_[id].total);
   }
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
@@ -240,7 +241,10 @@ void NaiveCluster::starved(int id) {
   if (gate_ && gate_->find(id) != nullptr) s.held = now_ - gate_->find(id)->since;
   for (const auto& [waiting, since] : door_)
     if (waiting == id) s.held += now_ - since;
-  if (at_[static_cast<std::size_t>(id)] < 0) s.replica = -1;
+  if (at_[static_cast<std::size_t>(id)] < 0) {
+    s.replica = -1;
+    return;
+  }
   for (std::size_t i = 0; i < count_; ++i) {
     const NaiveRequest& r = engines_[i]->request(id);
     if (r.phase == Phase::absent || static_cast<int>(i) == s.prefill_replica) continue;
