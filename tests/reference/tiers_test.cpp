@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "tests/catch.h"
 #include "tests/reference/cases/cluster.h"
@@ -66,6 +67,17 @@ std::string store_difference(const History& expected, const History& found) {
     return "store: expected " + words(expected.stores[i]) + ", found " + words(found.stores[i]);
   }
   return "";
+}
+
+/// Those that begin after their plan, though no step of their replica is under way.
+int steps_that_wait(const History& history) {
+  int out = 0;
+  std::map<int, Ps> over;
+  for (const StepLog& step : history.steps) {
+    out += step.start > step.planned && step.planned > over[step.replica];
+    over[step.replica] = step.end;
+  }
+  return out;
 }
 
 struct Seen {
@@ -174,6 +186,27 @@ TEST_CASE("the engine and a naive cluster agree where hits lose their last block
               with_drops);
   CHECK(seen.with_loads >= 100);
   CHECK(with_drops >= 50);
+}
+
+TEST_CASE("the engine and a naive cluster agree where the first of several stages waits for writes") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 400);
+  int held = 0;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    ClusterCase cluster = draw_tiers(seed, 1 + static_cast<int>(seed % 2), 1 + seed % 5 / 4);
+    cluster.tiers.writes_back = seed % 3 > 0;
+    if (cluster.tiers.writes_back) cluster.tiers.outputs = false;
+    for (std::size_t i = 0; i < cluster.replicas.size(); ++i)
+      cluster.replicas[i].config.stages = draw_stages(seed + 17 * i);
+    seen.compare(seed, cluster);
+    held += steps_that_wait(run_naive(cluster));
+  }
+  seen.coverage.print("stages and stores", first, last);
+  std::printf("with stores %d, loads %d, steps that wait %d\n", seen.with_stores, seen.with_loads,
+              held);
+  CHECK(seen.with_stores >= 100);
+  CHECK(seen.with_loads >= 50);
+  CHECK(held >= 100);
 }
 
 }  // namespace rooflua::reference

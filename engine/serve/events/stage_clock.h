@@ -12,6 +12,7 @@
 // A stage is busy with one step at a time, and steps keep their order. Times are whole picoseconds:
 // the step's time is cut at llround(time * (w(0) + ... + w(s))), and no stage takes less than 1 ps.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -47,6 +48,12 @@ class StageClock {
   /// @param time_s  of all stages together, transfers excluded
   /// @throws Error if time_s is no time, or the clock would pass its end
   Passage pass(Picoseconds now, double time_s, std::int32_t tokens);
+  /// When a step that is planned now begins.
+  Picoseconds next_start(Picoseconds now) const { return std::max(now, free_at_.front()); }
+  /// It begins so much later. @throws Error if the clock would pass its end
+  void hold(Picoseconds now, double wait_s) {
+    free_at_.front() = after(next_start(now), wait_s, "what a step waits for");
+  }
 
  private:
   std::vector<double> until_;  // shares of a stage and all before it

@@ -212,6 +212,8 @@ void Simulation::price_stages(Replica& replica) {
   scratch_.operations.front().clear();
   StepPrice whole = price(batch, scratch_.operations.front());
   whole.own_s = whole.time_s;
+  for (OnStep* part : parts_.on_step) part->waits(replica, whole, scratch_.operations.front());
+  if (whole.time_s > whole.own_s) replica.hold_stages(core_.now, whole.time_s - whole.own_s);
   add_sends(replica.config().stages, batch.tokens, whole, scratch_.operations.front());
   commit(replica, whole, scratch_.operations.front());
 }

@@ -275,6 +275,15 @@ std::int32_t Replica::planned_steps() const {
   return pipeline_.planned() + (flight_ ? static_cast<std::int32_t>(flight_->behind.size()) : 0);
 }
 
+Picoseconds Replica::next_start(Picoseconds now) const {
+  if (flight_) return flight_->clock.next_start(now);
+  return pipeline_.executing() ? std::max(now, pipeline_.front().end) : now;
+}
+
+void Replica::hold_stages(Picoseconds now, double wait_s) {
+  flight_->clock.hold(now, wait_s);
+}
+
 /// The step is under way at once; when each stage has it is known.
 void Replica::send_off(const StepPrice& price, Picoseconds now) {
   const bool front = pipeline_.planned() == 0;

@@ -53,6 +53,10 @@ class Replica final : public ReplicaState {
   bool has_room() const;
   /// Steps that are planned and not over.
   std::int32_t planned_steps() const;
+  /// When a step that is planned now begins at the earliest.
+  Picoseconds next_start(Picoseconds now) const;
+  /// It begins so much later. @pre has_stages()
+  void hold_stages(Picoseconds now, double wait_s);
   /// The running step is over: tokens land, finished requests give back seat and blocks (blocks
   /// only if not `keep_blocks`: release_kept does that). `gaps` gets the gaps that are not common,
   /// `ended` the slots of those requests, in admission order.

@@ -58,7 +58,7 @@ History NaiveCluster::run() {
     touched_.assign(count_, false);
     fleet_moved_ = false;
     const auto events = [&] {
-      return history_.steps.size() + credits_.size() + history_.ends.size();
+      return history_.steps.size() + passes_ + history_.ends.size();
     };
     const std::size_t before = events();
     const auto known = [&] {
@@ -118,9 +118,10 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   consider_gate(consider);
   consider_fleet(consider);
   if (tiers_ && tiers_->next()) consider(*tiers_->next());
-  for (const Due& each : patience_) {
-    if (each.first > now_) consider(each.first);
-    if (each.total > now_) consider(each.total);
+  for (std::size_t id = 0; id < prompts().size(); ++id) {
+    if (over_[id]) continue;
+    if (patience_[id].first > now_) consider(patience_[id].first);
+    if (patience_[id].total > now_) consider(patience_[id].total);
   }
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
@@ -154,7 +155,7 @@ void NaiveCluster::land(std::size_t i) {
   }
   for (const Row& row : landing)
     if (row.samples) knowledge_.compute(row.id, static_cast<int>(i));
-  store_computed(landing, i);
+  store_computed(step.rows, i);
   engines_[i]->update(landing);
   store_filled(landing, i);
   if (prefills && cluster_.pushes_chunks) push(landing, i);
@@ -202,7 +203,7 @@ void NaiveCluster::leave_frontend() {
   for (const int id : std::exchange(again_, {}))
     if (!over_[static_cast<std::size_t>(id)]) route(id);
   for (std::size_t id = 0; id < prompts().size(); ++id) {
-    if (sent_[id] || at_router(id) != now_) continue;
+    if (sent_[id] || at_router(id) != now_ || !has_to_be_sent(id)) continue;
     sent_[id] = true;
     meet_gate(static_cast<int>(id));
   }
@@ -240,7 +241,10 @@ void NaiveCluster::starved(int id) {
   if (gate_ && gate_->find(id) != nullptr) s.held = now_ - gate_->find(id)->since;
   for (const auto& [waiting, since] : door_)
     if (waiting == id) s.held += now_ - since;
-  if (at_[static_cast<std::size_t>(id)] < 0) s.replica = -1;
+  if (at_[static_cast<std::size_t>(id)] < 0) {
+    s.replica = -1;
+    return;
+  }
   for (std::size_t i = 0; i < count_; ++i) {
     const NaiveRequest& r = engines_[i]->request(id);
     if (r.phase == Phase::absent || static_cast<int>(i) == s.prefill_replica) continue;

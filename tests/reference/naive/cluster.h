@@ -80,6 +80,7 @@ class NaiveCluster : public RouteSource {
   bool has_tiers(std::size_t i) const;
   void lose_flows(std::size_t i);
   Ps wait_for_writes(std::size_t i, Ps start) const;
+  bool has_left(int id, std::size_t i);
   void store_computed(const Rows& rows, std::size_t i);
   void store_filled(const Rows& rows, std::size_t i);
   void store_answer(int id, std::size_t i);
@@ -127,6 +128,7 @@ class NaiveCluster : public RouteSource {
 
   void find_patience();
   void lose_patience();
+  bool has_to_be_sent(std::size_t id) const;
 
   // --- faults
 
@@ -297,6 +299,7 @@ class NaiveCluster : public RouteSource {
   std::vector<std::int32_t> gate_candidates_;
   std::vector<Credit> credits_;
   int gate_came_ = 0;
+  std::size_t passes_ = 0;  // through the gate
   Ps gate_again_ = unset, last_event_ = 0;
   std::vector<ReplicaSignals> reports_;  // by replica: as of the end of its last step
   int believed_uncached_ = 0;            // tokens of the prompt that was routed last

@@ -43,6 +43,7 @@ void NaiveCluster::abort(int id) {
   }
   if (at_[place] >= 0 && !lost_.empty() && lost_[place] != unset) {
     leave(id, static_cast<std::size_t>(at_[place]));
+    break_promise(id);
     ++history_.aborted["on its way to a lost replica"];
     return;
   }

@@ -30,4 +30,16 @@ void NaiveCluster::lose_patience() {
   }
 }
 
+/// A retry is sent when the attempt before it has ended, which may be late in the same instant.
+bool NaiveCluster::has_to_be_sent(std::size_t id) const {
+  if (!cluster_.client.on) return true;
+  const std::vector<CaseAttempt>& attempts = cluster_.client.attempts;
+  for (std::size_t other = 0; other < attempts.size(); ++other) {
+    const bool precedes = attempts[other].client == attempts[id].client &&
+                          attempts[other].attempt + 1 == attempts[id].attempt;
+    if (precedes) return over_[other];
+  }
+  return true;
+}
+
 }  // namespace rooflua::reference

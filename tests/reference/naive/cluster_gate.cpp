@@ -133,6 +133,7 @@ void NaiveCluster::pass_gate(int id) {
                           : plain.max_new > 0  ? plain.max_new
                                                : cluster_.gate.rules.queue.estimate_tokens;
   gate_->pass(id, plain.priority, gate_key(id), plain.prompt, estimate);
+  ++passes_;
   route(id);
   const int to = at_[static_cast<std::size_t>(id)];
   if (to >= 0) credits_.push_back({now_, to, plain.prompt});

@@ -59,7 +59,7 @@ Ps NaiveCluster::duration(const std::vector<StepLog>& steps) {
         own += adapters_[i].of_adapters(step.rows, engines_[i]->adapters_in_use());
       own = slowness(i) * std::max<Ps>(1, own);
     }
-    if (!stages_of(i).several()) own += wait_for_writes(i, start);
+    if (!stages_of(i).several()) own += wait_for_writes(i, start);  // else the first stage waits
     longest = std::max(longest, own);
   }
   return longest + (steps.size() > 1 ? cluster_.replicas[first].sync : 0);
@@ -136,7 +136,13 @@ void NaiveCluster::plan(const std::vector<std::size_t>& group) {
     note_step(steps);
     for (StepLog& step : steps) {
       step.end = lasts;
-      if (stages.several()) send_through(step, stages, lasts, left_[first]);
+      if (stages.several()) {
+        std::vector<Ps>& left = left_[first];
+        left.resize(stages.shares.size(), 0);
+        left[0] = std::max(now_, left[0]);
+        left[0] += wait_for_writes(first, left[0]);
+        send_through(step, stages, lasts, left);
+      }
       history_.empty_steps += step.rows.empty();
       planned_[static_cast<std::size_t>(step.replica)].push_back(std::move(step));
     }

@@ -3,7 +3,8 @@
 // When a step lands, before its requests end, what it completed of prompts goes into the stores:
 // also of a request that has lost its seat since the step was planned. The blocks that a write
 // reads are those that a lookup of the content finds: the first that got it, be they the request's
-// own or not, up to the end of the run, and as far as they are still there.
+// own or not, up to the end of the run, and as far as they are still there. So does what it computed
+// of a request that was aborted, as long as that has its blocks.
 //
 // A plan's loads begin when it is complete, in the order of admission; then the requests that it
 // seated ask for their chunks. A request asks once, at its first admission of either kind.
@@ -37,10 +38,17 @@ void NaiveCluster::lose_flows(std::size_t i) {
   }
 }
 
+/// It was aborted, and its blocks are not free yet.
+bool NaiveCluster::has_left(int id, std::size_t i) {
+  const std::vector<int>& left = leave_[i];
+  return split_[static_cast<std::size_t>(id)].flows > 0 ||
+         std::find(left.begin(), left.end(), id) != left.end();
+}
+
 void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
   if (!has_tiers(i)) return;
   for (const Row& row : rows) {
-    if (!row.prefill) continue;
+    if (!row.prefill || (is_aborted(row.id) && !has_left(row.id, i))) continue;
     const int prompt = prompts()[static_cast<std::size_t>(row.id)].plain.prompt;
     const int end = row.context + row.tokens;
     store(row.id, i, std::min(end, prompt));

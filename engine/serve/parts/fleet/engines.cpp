@@ -104,10 +104,11 @@ void FleetPart::set_state(std::int32_t engine, Lifecycle state) {
   core_.states[static_cast<std::size_t>(engine)] = state;
   ++own.ticket;
   own.since = core_.now;
-  own.is_undetected = false;
+  const bool was_believed = std::exchange(own.is_undetected, false);
   std::erase(fleet_.drains, engine);
   if (state == Lifecycle::draining) fleet_.drains.push_back(engine);
-  if ((before == Lifecycle::ready) != (state == Lifecycle::ready)) gather_candidates();
+  if (was_believed || (before == Lifecycle::ready) != (state == Lifecycle::ready))
+    gather_candidates();
   for (const std::int32_t member : group(engine).members) {
     for (Observer* observer : core_.bindings.observers)
       observer->on_replica({member, before, state, core_.now});

@@ -226,6 +226,11 @@ void Gate::candidates_changed(Picoseconds now) {
   next_turn_ = turn_behind(now);
 }
 
+void Gate::request_ended(Picoseconds now) {
+  stale_ = true;
+  next_turn_ = turn_behind(now);
+}
+
 Picoseconds Gate::turn_behind(Picoseconds now) const {
   if (held() == 0) return never;
   Picoseconds next = again_ > now ? again_ : never;

@@ -73,6 +73,8 @@ class Gate {
   void end_instant(bool moved, Picoseconds now);
   /// Other replicas may take requests than when its policy was asked, however old signals are.
   void candidates_changed(Picoseconds now);
+  /// A request ended, perhaps between two instants.
+  void request_ended(Picoseconds now);
   /// When next() must be asked though nothing else happens; never: not at all.
   Picoseconds next_turn() const { return next_turn_; }
   /// Until when several steps of one replica can be taken as one.

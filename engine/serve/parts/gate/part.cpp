@@ -37,6 +37,7 @@ class GatePart final : public Part, public OnTime, public OnRequest {
   void pass(Moment moment) override;
 
   bool takes(std::int32_t slot) override;
+  void aborting(std::int32_t) override { gate_.pass_time(core_.now, core_.replicas); }
   void ended(std::int32_t slot, RequestDone& done) override;
   void fills(std::int32_t slot, RequestDone& done) const override;
 
@@ -186,8 +187,11 @@ Picoseconds GatePart::leave_queue(std::int32_t slot) {
 }
 
 void GatePart::ended(std::int32_t slot, RequestDone& done) {
-  if (!gate_.holds(slot)) return gate_.end(slot, done.output_tokens, core_.now);
-  leave_queue(slot);
+  if (gate_.holds(slot))
+    leave_queue(slot);
+  else
+    gate_.end(slot, done.output_tokens, core_.now);
+  gate_.request_ended(core_.now);
   loop_.due_changed();
 }
 

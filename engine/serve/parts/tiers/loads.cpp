@@ -95,9 +95,7 @@ void TiersPart::ask_again() {
 /// the load.
 void TiersPart::waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations) {
   if (replica.tiers() == nullptr) return;
-  const Pipeline& pipeline = replica.pipeline();
-  const Picoseconds start =
-      pipeline.executing() ? std::max(core_.now, pipeline.front().end) : core_.now;
+  const Picoseconds start = replica.next_start(core_.now);
   const Picoseconds written = tiers_.held_until(replica.view().index);
   const double store_s = seconds(std::max<Picoseconds>(0, written - start));
   const double load_s = load_wait_s(replica, start, price.time_s) - store_s;

@@ -247,9 +247,6 @@ function tiers.of(reader, given, list, declared)
   end
   for i, each in ipairs(list) do
     own[i] = each.config.role ~= "decode" and settle(inside, bound(inside, "policy", chosen, context))
-    if own[i] and own[i].write_back and each.deployment.pp > 1 then
-      engine_tiers.tell(each, { "tiers.policy: with stages of pp no step waits for what is written back" })
-    end
   end
   local prefetch = group.prefetch
   if prefetch == nil then prefetch = chosen.prefetch == true end
