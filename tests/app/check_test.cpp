@@ -254,8 +254,8 @@ TEST_CASE("a new scenario of every kind is right and runs") {
     const Said checked = rooflua::test::rooflua("check --json - " + file + " 2>&1");
     INFO(checked.text);
     const Json document = parse_json(checked.text, "check");
-    for (const Json& each : document.find("scenarios")->items()[0].find("findings")->items())
-      CHECK(contains(each.find("message")->text(), "mfu: the tables have nothing for"));
+    for (const Json& found : document.find("scenarios")->items()[0].find("findings")->items())
+      CHECK(contains(found.find("message")->text(), "mfu: the tables have nothing for"));
     CHECK(rooflua::test::rooflua("run --quiet " + file).status == 0);
     std::ifstream in(file);
     CHECK_FALSE(contains(std::string(std::istreambuf_iterator<char>(in), {}),

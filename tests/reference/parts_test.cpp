@@ -42,20 +42,6 @@ ClusterCase one_replica(std::vector<Prompt> prompts) {
   return out;
 }
 
-/// Admits first, so that decodes may take the blocks of what it has just admitted.
-class AdmitsFirst : public SchedulerPolicy {
- public:
-  void plan(const VisibleReplica& replica, Plan& plan) override {
-    const ReplicaView& view = replica.view();
-    while (view.waiting_head >= 0) {
-      Admission wish;
-      wish.tokens = replica.request(view.waiting_head).prompt_tokens;
-      if (plan.admit(view.waiting_head, wish) == 0) break;
-    }
-    plan.decode_all(Plan::no_limit);
-  }
-};
-
 }  // namespace
 
 TEST_CASE("a replica that is repaired before its failure is found out is not taken for ready") {
@@ -89,29 +75,6 @@ TEST_CASE("a gate is asked when a request has been aborted between two instants"
     cluster.gate.rules.staleness_s = seconds(70);
     CHECK(run_engine(cluster).requests[1].held == 1'260 - 50);
   }
-}
-
-// Request 1 takes the last two blocks, and request 0 needs one of them in the same plan.
-TEST_CASE("a request that loses its seat in the plan that gave it loads no adapter") {
-  ServingCase question;
-  question.config = wide();
-  question.config.blocks = 3;
-  question.config.max_loras = 2;
-  question.tariff.step = 1'000;
-  question.prompts = {prompt_at(0, 16, 5, 1), prompt_at(500, 32, 1, 2)};
-  question.spell_tokens();
-  const AdapterCase adapters{
-      .count = 2, .slots = 2, .cpu_slots = 2, .slot = {100, 700}, .fetch = {0, 0}};
-  AdmitsFirst scheduler;
-  EngineRun run(question, scheduler, {}, &adapters);
-  run.simulation().run();
-  const std::vector<StepLog>& steps = run.history().steps;
-  REQUIRE(steps.size() == 6);
-  CHECK(steps[0].end == 1'100);
-  CHECK(steps[1].end == 2'100);  // request 1 came and went
-  CHECK(steps[4].end == 5'100);
-  CHECK(steps[5].end == 6'800);
-  CHECK(run.history().requests[1].preemptions == 1);
 }
 
 }  // namespace rooflua::reference

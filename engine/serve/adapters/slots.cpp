@@ -66,8 +66,13 @@ double AdapterSlots::copy(std::int32_t adapter, Picoseconds now) {
   return time_s;
 }
 
-void AdapterSlots::seat(std::int32_t adapter) {
-  if (adapter > 0 && of(adapter).users++ == 0) ++in_use_;
+void AdapterSlots::seat(std::int32_t adapter, Picoseconds now) {
+  if (adapter == 0) return;
+  if (of(adapter).users == 0) {
+    copy(adapter, now);
+    ++in_use_;
+  }
+  ++of(adapter).users;
 }
 
 void AdapterSlots::unseat(std::int32_t adapter) {
@@ -75,13 +80,6 @@ void AdapterSlots::unseat(std::int32_t adapter) {
   Adapter& own = of(adapter);
   ROOFLUA_ASSERT(own.users > 0);
   if (--own.users == 0) --in_use_;
-}
-
-std::int32_t AdapterSlots::count(std::int32_t adapter) {
-  Adapter& own = of(adapter);
-  if (!own.slotted) copy(adapter, 0);  // no load is under way: those before admission are over
-  own.used = steps_;
-  return std::exchange(own.counted, steps_) == steps_ ? 0 : 1;
 }
 
 void AdapterSlots::lose() {

@@ -27,7 +27,7 @@ class AdapterSlots {
   Picoseconds ready(std::int32_t adapter) const { return of(adapter).ready; }
 
   /// A request takes its seat. @pre ask() says yes
-  void seat(std::int32_t adapter);
+  void seat(std::int32_t adapter, Picoseconds now);
   /// It needs its adapter no longer.
   void unseat(std::int32_t adapter);
   /// Whether it is in a slot, or on its way into one.
@@ -40,12 +40,15 @@ class AdapterSlots {
     std::int32_t count = 0;
     double time_s = 0;
   };
+  const Loads& loads() const { return loads_; }
   Loads take_loads() { return std::exchange(loads_, Loads{}); }
-  /// Counts the different adapters of a step, after start_count(): one that is in no slot is copied
-  /// there. A request that loses its seat in the plan that gave it has no row, and loads nothing.
-  /// @returns 1 for one that was not seen
+  /// Counts the different adapters of a step, after start_count(). @returns 1 for one that was not
+  /// seen
   void start_count() { ++steps_; }
-  std::int32_t count(std::int32_t adapter);
+  std::int32_t count(std::int32_t adapter) {
+    of(adapter).used = steps_;
+    return std::exchange(of(adapter).counted, steps_) == steps_ ? 0 : 1;
+  }
 
  private:
   struct Adapter {

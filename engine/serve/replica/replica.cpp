@@ -39,7 +39,7 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   const bool may_load = tiers() != nullptr && view().waiting > 0;
   repeatable_ = plan_.is_decode_all() && !policy.every_step() && !may_load;
   // What adapters began with this plan is counted once.
-  if (adapters_ && plan_.held() > 0) repeatable_ = false;
+  if (adapters_ && (plan_.held() > 0 || adapters_->loads().count > 0)) repeatable_ = false;
   asked_tokens_ = made.tokens;
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
   if (watches_waits_) look_at_queue();

@@ -203,7 +203,7 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   request.cached_tokens = ready_tokens;
   request.context_tokens = ready_tokens;
   seats_.take(slot);
-  if (adapters_) adapters_->seat(progress.adapter);
+  if (adapters_) adapters_->seat(progress.adapter, now);
   progress.chunks_end = progress.landed_end = ready_tokens;  // those of a prefill replica are over
   plan_content(slot, planned_tokens);
   sync_blocks();
