@@ -148,8 +148,7 @@ void tell_where(const std::vector<script::VariantResult>& results) {
   }
 }
 
-/// --strict: reports the variants in which too large a share of time is unsupported. Plans leave
-/// such deployments out; reported are those that have no other.
+/// --strict: reports variants of which too much is unsupported; of plans, those with no other.
 bool too_doubtful(const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!arguments.strict_percent) return false;
