@@ -3,7 +3,8 @@
 --   mutations.check { test = test, modules = { NAME = { tests = { path, ... }, unnoticed = 1 }, ... }, most = 8 }
 --
 -- What is taken out: of a + b, a - b, a * b, a / b, `a and b`, `a or b`, max(a, b, ...) and min(a, b, ...) all but a; a
--- comparison becomes false. The parser is luacheck's (package lua-check).
+-- comparison becomes false. The parser is luacheck's (package lua-check). A run takes a third of them, because each runs
+-- tests; with ROOFLUA_MUTATIONS=all it takes `most`.
 local mutations = {}
 
 local arithmetic = { add = true, sub = true, mul = true, div = true, ["and"] = true, ["or"] = true }
@@ -124,9 +125,10 @@ local most_times_longer, least_limit_s = 4, 3
 
 --- @param given table test: the harness; modules: by name, the tests of which one must fail, and how many operations
 ---   may go unnoticed (they change no price, or one that no test has); most: operations that are taken out of a module,
----   one at a time
+---   one at a time, where all are
 function mutations.check(given)
   local test, names, parse, limits_s, home = given.test, {}, find_parser(), {}, home_of_links()
+  local most = os.getenv "ROOFLUA_MUTATIONS" == "all" and given.most or math.ceil(given.most / 3)
   for name in pairs(given.modules) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
@@ -152,7 +154,7 @@ function mutations.check(given)
     test("the tests of " .. name .. " notice operations that are taken out", function()
       if not parse then test.skip "luacheck is not installed (apt install lua-check)" end
       local missed = {}
-      for _, mutation in ipairs(some_of(all_of(source, parse), given.most)) do
+      for _, mutation in ipairs(some_of(all_of(source, parse), most)) do
         if not noticed(mutation.text) then
           missed[#missed + 1] = ("line %d: %s"):format(mutation.line, mutation.what)
         end

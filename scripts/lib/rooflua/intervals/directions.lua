@@ -1,7 +1,7 @@
 -- Measured pairs by what differed in them, in how many of them the simulation had the direction (up, down or flat), and
 -- the median error of the gain. Made by tests/fidelity/directions.lua.
 return {
-  ["agents"] = { right = 36, pairs = 69 },
+  ["agents"] = { right = 43, pairs = 69 },
   ["async-scheduling"] = { right = 10, pairs = 11, size = 0.018 },
   ["attention-backend"] = { right = 2, pairs = 6, size = 0.037 },
   ["cuda-graph-max-bs"] = { right = 2, pairs = 2, size = 0.001 },
@@ -21,13 +21,13 @@ return {
   ["performance-mode"] = { right = 1, pairs = 2, size = 0.031 },
   ["routers"] = { right = 335, pairs = 343 },
   ["scaling"] = { right = 2, pairs = 2 },
-  ["speculation"] = { right = 10, pairs = 10, size = 0.033 },
-  ["speculative-algorithm"] = { right = 1, pairs = 1, size = 0.012 },
+  ["speculation"] = { right = 10, pairs = 10, size = 0.047 },
+  ["speculative-algorithm"] = { right = 1, pairs = 1, size = 0.020 },
   ["speculative-config"] = { right = 1, pairs = 1, size = 0.337 },
-  ["speculative-draft-model-path"] = { right = 0, pairs = 7, size = 0.194 },
-  ["speculative-eagle-topk"] = { right = 4, pairs = 7, size = 0.029 },
-  ["speculative-num-draft-tokens"] = { right = 7, pairs = 9, size = 0.036 },
-  ["speculative-num-steps"] = { right = 3, pairs = 5, size = 0.065 },
+  ["speculative-draft-model-path"] = { right = 0, pairs = 7, size = 0.188 },
+  ["speculative-eagle-topk"] = { right = 5, pairs = 7, size = 0.014 },
+  ["speculative-num-draft-tokens"] = { right = 6, pairs = 9, size = 0.047 },
+  ["speculative-num-steps"] = { right = 3, pairs = 5, size = 0.066 },
   ["system"] = { right = 33, pairs = 41, size = 0.026 },
   ["tiers"] = { right = 96, pairs = 119 },
   ["tp"] = { right = 6, pairs = 6, size = 0.179 },
