@@ -1,7 +1,7 @@
 -- Limits of answers are cut to what the longest request leaves: what SGLang and TensorRT-LLM reserve then.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect, limit = schedule.test, schedule.expect, schedule.limit
-local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
+local steady = dofile("tests/scripts/schedulers/steady.lua").steady
 local Trtllm = require "schedulers.trtllm"
 
 -- TensorRT-LLM: 8 blocks of 4 tokens. 4 + 28 tokens are all of them, cut to 16 they are 4.

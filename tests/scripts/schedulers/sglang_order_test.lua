@@ -2,7 +2,7 @@
 -- seat, or a budget for one prompt, makes the order visible.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect, limit = schedule.test, schedule.expect, schedule.limit
-local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
+local steady = dofile("tests/scripts/schedulers/steady.lua").steady
 
 test("lof admits the longest output limit first", function()
   expect { scheduler = steady(0.5, { schedule_policy = "lof", max_num_seqs = 1 }), kv_blocks = 100, block_size = 1,

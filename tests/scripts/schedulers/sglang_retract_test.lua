@@ -2,7 +2,7 @@
 -- tokens that a request needs are computed as in sglang_test.lua.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect, limit = schedule.test, schedule.expect, schedule.limit
-local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
+local steady = dofile("tests/scripts/schedulers/steady.lua").steady
 
 -- 14 tokens, nothing reserved for running requests. t=4: 3 decodes, 2 tokens are free. All have generated 2, so the
 -- longest prompt is retracted. It comes back when B and C are done: A needs 6 + 2 + 1.

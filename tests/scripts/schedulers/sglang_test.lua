@@ -3,7 +3,7 @@
 -- free tokens.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect, limit = schedule.test, schedule.expect, schedule.limit
-local steady = dofile("tests/scripts/schedulers/sglang.lua").steady
+local steady = dofile("tests/scripts/schedulers/steady.lua").steady
 local Sglang = require "schedulers.sglang"
 
 test("prompts go first, in steps of their own", function()
