@@ -206,7 +206,7 @@ void add_new(const Command& app) {
   auto* a = new NewArguments;
   command.option("name", a->name, "my_question: writes my_question.lua", {.required = true});
   command.option("--kind", a->kind,
-                 "What it asks: serve (default), price, search, plan, replay, disaggregation; or "
+                 "What it asks: serve (default), users, price, search, plan, replay, disaggregation; or "
                  "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
                  "correction, metric, speculator, acceptance, drafter, tiers, eviction, decider, "
                  "admission, client, autoscaler, faults, balancer, candidates, objective, "

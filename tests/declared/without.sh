@@ -1,7 +1,7 @@
 #!/bin/sh
 # What is added by a row can be taken out: removes a part of a run from a copy of the source tree, builds the program
 # there, and checks that runs without the part are as before, and that a run which asks for it is an error.
-#   tests/declared/without.sh gate|clients|experts|adapters|tiers|frontend BUILD_FOLDER      from the source tree
+#   tests/declared/without.sh gate|clients|experts|adapters|tiers|stations BUILD_FOLDER      from the source tree
 set -eu
 part=$1
 case $part in
@@ -10,7 +10,7 @@ case $part in
   experts) policy=experts asks=scenarios/47_expert_drift.lua tag=experts ;;
   adapters) policy='' asks=scenarios/45_adapters.lua tag=adapters ;;
   tiers) policy='' asks=scenarios/26_host_memory.lua tag=tiers ;;
-  frontend) policy='' asks=scenarios/48_front_end.lua tag=gates ;;
+  stations) policy='' asks=scenarios/48_front_end.lua tag=gates ;;
   *) echo "without.sh: there is no part '$part'" >&2; exit 2 ;;
 esac
 mkdir -p "$2/without"
@@ -40,11 +40,16 @@ if [ -n "$policy" ]; then
   drop engine/script/CMakeLists.txt "surroundings/$policy\."
   drop engine/script/surroundings/surroundings.cpp "read_$policy(;|\},)"
 fi
-if [ "$part" = tiers ] || [ "$part" = frontend ]; then # its figures are asked of the part
-  rm "engine/measure/parts/$part.cpp"
-  cut engine/measure/CMakeLists.txt " parts/$part.cpp"
-  cut engine/measure/parts/list.cpp " ${part}_part,"
-  cut engine/measure/parts/list.cpp " &${part}_part,"
+case $part in
+  tiers) figures=tiers ;; # its figures are asked of the part
+  stations) figures=frontend ;;
+  *) figures='' ;;
+esac
+if [ -n "$figures" ]; then
+  rm "engine/measure/parts/$figures.cpp"
+  cut engine/measure/CMakeLists.txt " parts/$figures.cpp"
+  cut engine/measure/parts/list.cpp " ${figures}_part,"
+  cut engine/measure/parts/list.cpp " &${figures}_part,"
 fi
 echo "$part: $changed lines in files that are not its own"
 [ "$changed" -le 6 ] || { echo "FAIL more than 6 lines name $part"; exit 1; }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "serve/parts/frontend/frontend.h"
-#include "serve/parts/frontend/station.h"
+#include "serve/parts/stations/frontend.h"
+#include "serve/parts/stations/station.h"
 #include "tests/catch.h"
 #include "tests/serve/random_cluster.h"
 

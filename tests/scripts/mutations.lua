@@ -3,8 +3,8 @@
 --   mutations.check { test = test, modules = { NAME = { tests = { path, ... }, unnoticed = 1 }, ... }, most = 8 }
 --
 -- What is taken out: of a + b, a - b, a * b, a / b, `a and b`, `a or b`, max(a, b, ...) and min(a, b, ...) all but a; a
--- comparison becomes false. The parser is luacheck's (package lua-check). A run takes a third of them, because each runs
--- tests; with ROOFLUA_MUTATIONS=all it takes `most`.
+-- comparison becomes false. The parser is luacheck's (package lua-check). Each of them runs tests, so a third is taken
+-- out; with ROOFLUA_MUTATIONS=all it is `most`.
 local mutations = {}
 
 local arithmetic = { add = true, sub = true, mul = true, div = true, ["and"] = true, ["or"] = true }

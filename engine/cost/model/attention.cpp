@@ -116,10 +116,8 @@ Priced prefill_attention(const Query& query, const Attention& shape, const Gpu& 
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
 Priced
-decode_attention(const Query& query, const Attention& shape, const Gpu& gpu) {
+decode_attention(double context, double batch, const Attention& shape, const Gpu& gpu) {
   constexpr double tile_rows = 64, block = 128;
-  const double context = positive(query.op, "context_tokens", query.context_tokens);
-  const double batch = requests(query);
   const double flop = batch * shape.flop_per_pair * context;
   const double row_tiles = whole_above(shape.heads / shape.kv_heads / tile_rows);
   const double bytes = batch * (context * shape.kv_bytes_per_token + shape.io_bytes_per_token);
@@ -152,8 +150,14 @@ Priced attention_prefill(const Query& query, const Hardware& hardware) {
   return prefill_attention(query, attention_of(query), gpu_for(query, hardware));
 }
 
+/// What is wrong is refused here: an error does not leave a function that has clones.
+Priced checked_decode(const Query& query, const Attention& shape, const Gpu& gpu) {
+  const double context = positive(query.op, "context_tokens", query.context_tokens);
+  return decode_attention(context, requests(query), shape, gpu);
+}
+
 Priced attention_decode(const Query& query, const Hardware& hardware) {
-  return decode_attention(query, attention_of(query), gpu_for(query, hardware));
+  return checked_decode(query, attention_of(query), gpu_for(query, hardware));
 }
 
 Priced window_attention(const Query& query, const Hardware& hardware) {
@@ -205,7 +209,7 @@ void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
     known_ = true;
   }
   const bool one_token = query.op == Op::attention_decode || query.op == Op::mla_decode;
-  const modelled::Priced priced = one_token ? modelled::decode_attention(query, shape_, gpu_)
+  const modelled::Priced priced = one_token ? modelled::checked_decode(query, shape_, gpu_)
                                             : modelled::prefill_attention(query, shape_, gpu_);
   estimate = Estimate{};
   estimate.evidence = Evidence::modelled;

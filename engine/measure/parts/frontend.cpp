@@ -6,7 +6,7 @@
 #include "measure/record/summary.h"
 #include "measure/write/table.h"
 #include "serve/loop/simulation.h"
-#include "serve/parts/frontend/frontend.h"
+#include "serve/parts/stations/frontend.h"
 
 namespace rooflua {
 

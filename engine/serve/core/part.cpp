@@ -13,7 +13,7 @@ std::vector<std::string_view> parts_of(const ClusterConfig& config, const Bindin
   } all[] = {
       {"fleet", !config.pools.empty() || bindings.faults != nullptr},
       {"split", is_split},
-      {"frontend", config.frontend.queues()},
+      {"stations", config.frontend.queues()},
       {"gate", bindings.admission != nullptr},
       {"clients", bindings.client != nullptr},
       {"tiers", !config.tiers.stores.empty()},

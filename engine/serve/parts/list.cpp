@@ -12,7 +12,7 @@ std::unique_ptr<Part> make_adapters(Core& core, Loop& loop);
 std::unique_ptr<Part> make_clients(Core& core, Loop& loop);
 std::unique_ptr<Part> make_experts(Core& core, Loop& loop);
 std::unique_ptr<Part> make_fleet(Core& core, Loop& loop);
-std::unique_ptr<Part> make_frontend(Core& core, Loop& loop);
+std::unique_ptr<Part> make_stations(Core& core, Loop& loop);
 std::unique_ptr<Part> make_gate(Core& core, Loop& loop);
 std::unique_ptr<Part> make_split(Core& core, Loop& loop);
 std::unique_ptr<Part> make_tiers(Core& core, Loop& loop);
@@ -20,7 +20,7 @@ std::unique_ptr<Part> make_tiers(Core& core, Loop& loop);
 namespace {
 
 constexpr PartMaker rows[] = {
-    {"frontend", make_frontend},  // a client sends before it meets a gate, and sees ends of all
+    {"stations", make_stations},  // a client sends before it meets a gate, and sees ends of all
     {"gate", make_gate},          // a request meets it first
     {"fleet", make_fleet, true},  // requests wait for a replica behind the gate
     {"split", make_split},        // and then for two of them

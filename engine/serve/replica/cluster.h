@@ -131,7 +131,7 @@ struct Disaggregation {
 /// Latency before and after the engine, off the critical path of the replicas.
 /// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
 /// the client per_output_token later than the end of its step (a constant, so gaps stay).
-/// What takes time of servers or of the clients' process queues there (parts/frontend). A member
+/// What takes time of servers or of the clients' process queues there (parts/stations). A member
 /// has its unit, its bounds and its sentence in figures.cpp.
 struct Frontend {
   double base_s = 0, per_prompt_token_s = 0, per_output_token_s = 0;

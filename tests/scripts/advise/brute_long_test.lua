@@ -1,5 +1,5 @@
--- Advice against brute force over every value of every option that acts, and over all pairs of them, on 60 scenarios with
--- ROOFLUA_SCENARIOS=60, else on ten.
+-- Advice against brute force over every value of every option that acts, and over all pairs of them: on ten scenarios,
+-- with ROOFLUA_SCENARIOS=60 on 60.
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/advise/setup.lua"
 

@@ -130,7 +130,10 @@ end
 local own_keys = {
   ["seed"] = { 0 }, ["replicas"] = {}, ["async_depth"] = {},
   ["frontend.base_s"] = { 0, 0.5 }, ["frontend.per_prompt_token_s"] = { 0, 0.5 },
-  ["frontend.per_output_token_s"] = { 0, 0.5 },
+  ["frontend.per_output_token_s"] = { 0, 0.5 }, ["frontend.server_request_s"] = { 0, 0.5 },
+  ["frontend.server_prompt_token_s"] = { 0, 0.5 }, ["frontend.server_chunk_s"] = { 0, 0.5 },
+  ["frontend.client_request_s"] = { 0, 0.5 }, ["frontend.client_chunk_s"] = { 0, 0.5 },
+  ["frontend.servers"] = {}, ["frontend.egress_servers"] = { 0 }, ["frontend.stream_interval"] = {},
   ["slo.ttft_s"] = { 0, 0.5 }, ["slo.tpot_s"] = { 0, 0.5 },
   ["slo.e2e_s"] = { 0, 0.5 },
   ["network.alpha_s"] = { 0, 0.5 }, ["network.bytes_per_s"] = { 1e300, 2 ^ 53 },

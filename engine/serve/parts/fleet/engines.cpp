@@ -21,6 +21,7 @@ void FleetPart::want_engines(std::int32_t pool, std::int32_t engines) {
   own.wanted = std::clamp(engines, own.config.min, own.config.max);
   adjust(pool);
   settle_drains();
+  loop_.due_changed();  // nobody may come any more for those that wait for a replica
 }
 
 void FleetPart::slow_replica(std::int32_t index, double factor, Picoseconds until) {
@@ -96,6 +97,7 @@ void FleetPart::gather_candidates() {
   }
   core_.signals.set_candidates(core_.candidates);
   ++core_.candidate_changes;
+  loop_.due_changed();
 }
 
 void FleetPart::set_state(std::int32_t engine, Lifecycle state) {

@@ -203,6 +203,7 @@ void FleetPart::ask(std::int32_t index) {
     observer->on_scale(
         {index, core_.now, pool.wanted, view.ready, view.starting, view.draining, view.failed});
   adjust(index);
+  loop_.due_changed();
 }
 
 /// Which ready engine the policy of its pool lets go; -1: it does not say.

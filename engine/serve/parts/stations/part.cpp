@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "serve/parts/frontend/frontend.h"
+#include "serve/parts/stations/frontend.h"
 #include "serve/parts/list.h"
 
 namespace rooflua {
@@ -175,7 +175,7 @@ const FrontendPart* frontend_of(const Parts& parts) {
   return nullptr;
 }
 
-std::unique_ptr<Part> make_frontend(Core& core, Loop& loop) {
+std::unique_ptr<Part> make_stations(Core& core, Loop& loop) {
   return std::make_unique<FrontendPart>(core, loop);
 }
 

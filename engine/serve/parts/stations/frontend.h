@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "serve/core/part.h"
-#include "serve/parts/frontend/station.h"
+#include "serve/parts/stations/station.h"
 
 namespace rooflua {
 
