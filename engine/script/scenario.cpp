@@ -102,8 +102,8 @@ void Scenario::adopt(const Json& opened) {
   lists_operations_ = told_of(opened, "lists_operations").boolean();
   total_ = told_of(opened, "total").integer();
   for (const Json& each : told_of(opened, "variants").items()) {
-    variants_.push_back({text_of(each, "name"), *each.find("parameters"),
-                         each.find("seed")->integer(), each.find("position")->integer()});
+    variants_.push_back({text_of(each, "name"), told_of(each, "parameters"),
+                         told_of(each, "seed").integer(), told_of(each, "position").integer()});
   }
 }
 
