@@ -25,6 +25,7 @@ struct Watch : Observer {
   LatencyPartsCounter counter;
   std::map<std::int32_t, RequestDone> completed;
   bool prices = false;
+  int at_once = 0;
 
   bool reads_prices() const override { return prices; }
   bool reads_waits() const override { return true; }
@@ -33,7 +34,7 @@ struct Watch : Observer {
   void on_preempt(const Request& r, Picoseconds now) override { counter.on_preempt(r, now); }
   void on_step(const StepDone& step) override { counter.on_step(step); }
   void on_steps(const StepsDone& done) override {
-    if (prices) return Observer::on_steps(done);
+    at_once += done.steps.size() > 1;
     counter.on_steps(done);
   }
   void on_transfer(const TransferSeen& seen) override { counter.on_transfer(seen); }
@@ -47,6 +48,23 @@ struct Watch : Observer {
   void on_done(const RequestDone& done) override {
     if (done.outcome == Outcome::completed) completed.emplace(done.id, done);
     counter.on_done(done);
+  }
+};
+
+/// Linear, and priced ahead, so that several steps pass at once.
+class AheadSteps : public LinearSteps {
+ public:
+  AheadSteps() : LinearSteps(0.5, 1.0 / 64, 1.0 / 4096) {}
+  std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
+                         std::span<StepPrice> prices) override {
+    Batch batch;
+    batch.tokens = first.tokens;
+    batch.decode_context_tokens = first.decode_context_tokens;
+    for (StepPrice& each : prices) {
+      price(batch, each);
+      batch.decode_context_tokens += growth.decode_context_tokens;
+    }
+    return static_cast<std::int32_t>(prices.size());
   }
 };
 
@@ -81,24 +99,34 @@ void check_account(const Why& why, const PartTimes& parts) {
 TEST_CASE("parts of latencies add up, whatever the way of the run") {
   const std::uint64_t seeds = 2000;
   PartTimes seen{};
-  std::int64_t requests = 0;
+  std::int64_t requests = 0, at_once = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     CAPTURE(seed);
     Scenario scenario(seed);
     bool has_stages = false;
     for (const ReplicaConfig& each : scenario.cluster().replicas)
       has_stages = has_stages || !each.stages.shares.empty();
+    AheadSteps model;
+    scenario.more = [&](Scenario::Run&, Bindings& out) {
+      out.steps.assign(out.steps.size(), &model);
+    };
     Watch fast, slow;
     slow.prices = true;
+    SummaryObserver fast_summary, slow_summary;
     std::vector<std::unique_ptr<WhyObserver>> accounts;
     for (std::int32_t id = 0; id < 5; ++id) accounts.push_back(std::make_unique<WhyObserver>(id));
     const auto run = scenario.open();
     run->simulation->add_observer(fast);
+    run->simulation->add_observer(fast_summary);
     run->simulation->run();
+    at_once += fast.at_once;
     const auto again = scenario.open();
     again->simulation->add_observer(slow);
+    again->simulation->add_observer(slow_summary);
     for (const auto& account : accounts) again->simulation->add_observer(*account);
     again->simulation->run();
+    REQUIRE(fast_summary.summary().ttft_parts_s == slow_summary.summary().ttft_parts_s);
+    REQUIRE(fast_summary.summary().e2e_parts_s == slow_summary.summary().e2e_parts_s);
     REQUIRE(fast.counter.ended().size() == fast.completed.size());
     REQUIRE(fast.counter.ended().size() == slow.counter.ended().size());
     for (std::size_t i = 0; i < fast.counter.ended().size(); ++i) {
@@ -124,6 +152,7 @@ TEST_CASE("parts of latencies add up, whatever the way of the run") {
     }
   }
   CHECK(requests > 20'000);
+  CHECK(at_once > 1000);
   for (const LatencyPart part :
        {LatencyPart::seat, LatencyPart::budget, LatencyPart::kv, LatencyPart::prefill,
         LatencyPart::decodes, LatencyPart::transfer, LatencyPart::frontend}) {

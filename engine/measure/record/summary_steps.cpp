@@ -95,6 +95,7 @@ inline void SummaryObserver::note_tokens(Picoseconds end, std::int32_t tokens) {
 /// The first one like any other. Those after it differ from it in their times, prices and blocks.
 void SummaryObserver::on_steps(const StepsDone& done) {
   add(done.first);
+  latency_.on_steps(done);
   for (PartCounter* each : counters_.of(PartEvent::step)) each->on_steps(done);
   ReplicaCount& count = count_of(done.first.replica);
   const auto others = static_cast<std::int64_t>(done.steps.size()) - 1;
