@@ -75,7 +75,7 @@ local Mine = policy.define { name = "mine", doc = "Of this test.", params = { to
 function Mine:route() return self.to end
 return Mine
 """)
-    run = rooflua.run(**SERVED, replicas=2, router={"name": "mine", "to": 1})
+    run = rooflua.run(**SERVED, replicas=2, router={"name": "mine", "to": 2})
     replicas = run.document["variants"][0]["summary"]["replicas"]
     assert sorted(each["completed"] for each in replicas) == [0, 100]
     with pytest.raises(rooflua.Mistake, match="unknown policy of routers 'mime'; did you mean 'mine'"):

@@ -8,7 +8,6 @@ local native = require "rooflua.native"
 local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local effects = dofile("tests/scripts/effects/scenes.lua").of(test)
-dofile("tests/scripts/effects/users.lua").add(effects)
 local scenes, needs, values, without = effects.scenes, effects.needs, effects.values, effects.without
 
 --- A result as text: all that is computed, and neither names nor notes nor what was asked.

@@ -4,8 +4,7 @@ local adapters, clients = dofile "tests/scripts/effects/adapters.lua", dofile "t
 local experts = dofile "tests/scripts/effects/experts.lua"
 local fleets = dofile "tests/scripts/effects/fleets.lua"
 local frontends = dofile "tests/scripts/effects/frontends.lua"
-local gates = dofile "tests/scripts/effects/gates.lua"
-local links = dofile "tests/scripts/effects/links.lua"
+local gates, links = dofile "tests/scripts/effects/gates.lua", dofile "tests/scripts/effects/links.lua"
 local widths = dofile "tests/scripts/effects/widths.lua"
 local routers = dofile "tests/scripts/effects/routers.lua"
 local tiers = dofile "tests/scripts/effects/tiers.lua"
@@ -373,6 +372,7 @@ function effects.of(test)
   }
   effects.needs["candidates.listed"] = { list = {
     { gpu = 1, tp = 1, max_num_seqs = 64, max_num_batched_tokens = 2048 } } }
+  dofile("tests/scripts/effects/users.lua").add(effects)
   effects.without = {}
   for _, name in ipairs { "audits", "growth", "min_requests", "per_family", "reduction_factor" } do
     effects.without["strategies.halving." .. name] = "a search of a few candidates runs each of them in full"

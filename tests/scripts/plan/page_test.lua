@@ -177,12 +177,12 @@ test("a plan without an answer says so first, and shows why", function()
 end)
 
 test("a load that has no multiple is not drawn, and the page says why", function()
-  local workload = require "workloads.closed_loop" { clients = 8, num_requests = 60, prompt_tokens = 300,
-    output_tokens = 20 }
-  local done = setup.report({ load = "recorded" }, { workload = workload })
+  local stages = require "workloads.shared_prefix_stages" { stages = { { clients = 8, requests = 60 } } }
+  local done = setup.report({ load = "recorded" }, { workload = stages })
   test.equal(section(described(done), "Cost against load").note,
     "Not drawn: a multiple of this workload is the same workload.")
-  done = setup.report({ load = { clients = 8 } }, { workload = workload })
+  done = setup.report({ load = { clients = 8 } }, { workload = require "workloads.closed_loop" { clients = 8,
+    num_requests = 60, prompt_tokens = 300, output_tokens = 20 } })
   test.equal(section(described(done), "Cost against load").charts[1].x.label, "clients")
 end)
 

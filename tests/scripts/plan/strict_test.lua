@@ -27,7 +27,8 @@ local function doubt_of(done)
   for _, each in ipairs(done.found.left) do
     local evidence = each.result and each.result.deployment and each.result.deployment.evidence
     if evidence then
-      out[each.index] = 100 * ((evidence.extrapolated or 0) + (evidence.stand_in or 0) + (evidence.assumed or 0))
+      out[each.index] = 100 * ((evidence.extrapolated or 0) + (evidence.stand_in or 0) + (evidence.modelled or 0)
+        + (evidence.assumed or 0))
     end
   end
   return out
