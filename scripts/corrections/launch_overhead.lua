@@ -14,6 +14,9 @@ local LaunchOverhead = policy.define {
   },
 }
 
+--- It never makes a price lower, so that lower bounds of plans hold.
+LaunchOverhead.lengthens = true
+
 function LaunchOverhead:op(op, time_s)
   if op.kind == "step" or op.kind == "host" then return time_s end
   return time_s + self.launch_s

@@ -16,6 +16,9 @@ local NormApart = policy.define {
   },
 }
 
+--- It never makes a price lower, so that lower bounds of plans hold.
+NormApart.lengthens = true
+
 --- Names of all-reduces that a norm follows.
 local before_norms = { attention_all_reduce = true, mlp_all_reduce = true }
 

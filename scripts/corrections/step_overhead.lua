@@ -22,6 +22,9 @@ local StepOverhead = policy.define {
 ---@param batch rooflua.Batch
 ---@param time_s number
 ---@return number time_s
+--- It never makes a price lower, so that lower bounds of plans hold.
+StepOverhead.lengthens = true
+
 function StepOverhead:step(batch, time_s)
   if #batch.prefills > 0 then time_s = time_s + self.prefill_overhead_s end
   return time_s + self.overhead_s
