@@ -1,14 +1,11 @@
 // rooflua advise: the fewest changes of settings that meet an SLO (scripts/lib/rooflua/advise).
 // rooflua check-run: whether a measured result is plausible (scripts/lib/rooflua/plausible).
 
-#include <cstdio>
-
+#include "app/asked.h"
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/quote.h"
 #include "base/json_text.h"
-#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -16,54 +13,6 @@ namespace {
 
 constexpr double default_limit_s = 30;
 constexpr double grace_s = 2;  // in which the search ends by itself, between two runs
-
-template <class Value>
-void put(Json& to, const char* key, const std::optional<Value>& value) {
-  if (value) to[key] = *value;
-}
-
-void put(Json& to, const char* key, const std::optional<long>& value) {
-  if (value) to[key] = std::int64_t{*value};
-}
-
-void put(Json& to, const char* key, const std::string& value) {
-  if (!value.empty()) to[key] = value;
-}
-
-/// The scenario or the launch command of a question, as the Lua side reads them.
-Json asked_of(const AskedScenario& asked) {
-  Json out = Json::object();
-  put(out, "scenario", asked.scenario);
-  put(out, "hardware", asked.hardware);
-  put(out, "seed", asked.seed);
-  out["set"] = texts_json(with_engine(asked.command.empty() ? asked.engine : "", asked.set));
-  out["jobs"] = asked.jobs;
-  const script::LaunchCommand command = launch_command(asked.command, asked.engine, asked.model);
-  if (!command.text.empty()) out["command"] = command.json();
-  return out;
-}
-
-/// Calls the module of a command and prints what it answers; the exit status.
-/// @param limit_s  CPU seconds after which a run that still goes on is stopped
-int answer(const char* module, const AskedScenario& asked, const Json& options, double limit_s,
-           const std::filesystem::path& home) {
-  script::Vm vm({.home = home, .timeout_s = limit_s, .print_to_stderr = asked.json == "-"});
-  const Json found = vm.call(module, "run", {options});
-  if (asked.json != "-") std::fputs(printable(text_of(found, "text")).c_str(), stdout);
-  if (!asked.json.empty()) write_document(*found.find("document"), asked.json);
-  return static_cast<int>(found.find("status")->number());
-}
-
-void add_asked(const Command& command, AskedScenario& asked) {
-  add_command(command, asked.command, &asked.model);
-  command.option("--engine", asked.engine, engine_help);
-  command.option("--hardware", asked.hardware,
-                 "With --command, in place of a scenario: a shipped GPU or hardware.toml");
-  command.option("--set", asked.set, "key=value, as in run", {.repeated = true});
-  command.option("--seed", asked.seed, "Overrides the scenario's seed", {.check = seeds()});
-  command.option("--jobs", asked.jobs, "Worker processes for runs", {.check = whole(1, 1024)});
-  command.option("--json", asked.json, "Write the answer to a file (- = stdout, alone)");
-}
 
 }  // namespace
 

@@ -95,7 +95,7 @@ struct CapacityArguments {
   std::vector<std::string> ignore;     // keys of the model's config.json
 };
 
-/// A scenario, or a launch command on a GPU, that `advise` and `check-run` ask about.
+/// A scenario, or a launch command on a GPU, that `advise`, `check-run` and `upgrade` ask about.
 struct AskedScenario {
   std::string scenario, engine, command, model, hardware;
   std::vector<std::string> set;  // key=value
@@ -115,6 +115,13 @@ struct AdviseArguments {
 struct CheckRunArguments {
   AskedScenario asked;
   std::string result;
+};
+
+struct UpgradeArguments {
+  AskedScenario asked;
+  std::string from, to, workload;
+  std::optional<double> rate;
+  std::optional<long> clients, requests;
 };
 
 struct CalibrateArguments {
@@ -174,6 +181,8 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
 int advise(const AdviseArguments& arguments, const std::filesystem::path& home);
 /// `rooflua check-run`: exit status 1 where a figure lies outside of its interval.
 int check_run(const CheckRunArguments& arguments, const std::filesystem::path& home);
+/// `rooflua upgrade`: exit status 1 where the engine does not start on the release after.
+int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);

@@ -295,6 +295,7 @@ void add_commands(const Command& app, const fs::path& home) {
   for (const auto add : {add_run, app::add_emulate, add_step, app::add_capacity}) add(app);
   app::add_plan(app, home);
   app::add_advise(app);
+  app::add_upgrade(app);
   for (const auto add : {add_calibrate, app::add_check_run, add_data, add_validate, add_check,
                          app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,
                          app::add_help, app::add_results, app::add_campaign})

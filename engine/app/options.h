@@ -72,8 +72,9 @@ void add_help(const Command& app);
 void add_emulate(const Command& app);
 /// `capacity` in the same way.
 void add_capacity(const Command& app);
-/// `advise` and `check-run` in the same way.
+/// `advise`, `check-run` and `upgrade` in the same way.
 void add_advise(const Command& app);
 void add_check_run(const Command& app);
+void add_upgrade(const Command& app);
 
 }  // namespace rooflua::app

@@ -38,6 +38,18 @@ function engines.of(text, about)
     sources = core.readonly(found.sources, "sources") }
 end
 
+--- Rules that decide other values on another release, or another engine, in a deployment:
+--- engines.changes("vllm 0.19", "vllm 0.24", { hardware = "h100-sxm", model = "qwen3-32b", tp = 2 }).
+--- @param about table as engines.of takes it
+--- @return table[] {name, called, before, after, source, source_before, doc}, by name; `rooflua upgrade` says what each
+---   of them does
+function engines.changes(from, to, about)
+  about = core.plain(core.table(about or {}, "engines.changes"))
+  core.check_keys(about, about_keys, "engines.changes")
+  local rules = require "rooflua.upgrade.rules"
+  return rules.changed(rules.of_facts(choice.parse(from), about), rules.of_facts(choice.parse(to), about))
+end
+
 --- How many tokens the KV cache of an engine holds, and whether it would start.
 --- engines.capacity { model = "qwen3-32b", hardware = "h100-sxm", engine = { "vllm 0.19", max_num_seqs = 64 },
 ---   deployment = { tp = 2 } }

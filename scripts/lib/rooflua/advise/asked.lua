@@ -1,10 +1,37 @@
 -- The scenario that a command asks about: a file, or a launch command on a GPU with a load.
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 local opening = require "rooflua.runs.opening"
+local plan_options = require "rooflua.plan.options"
+local tools = require "rooflua.formats.tools"
 local trials = require "rooflua.advise.trials"
+local units = require "rooflua.text.units"
 
 local asked = {}
 local fail = core.fail
+
+--- The load of a command without --workload: one request per second of the lengths that `vllm bench serve` sends by
+--- default. [vllm/benchmarks/datasets.py: random, 1024 and 128 tokens]
+local default_load = { text = "1024+128", rate_per_s = 1, requests = 200 }
+local default_requests, per_client = 300, 4
+
+--- The load of --workload, --rate, --clients and --requests of a launch command; adds a sentence about what nothing
+--- states.
+function asked.load(given, told)
+  local about = { rate_per_s = given.rate, clients = given.clients, requests = given.requests }
+  local name = given.workload or default_load.text
+  if given.rate and given.clients then fail "--rate and --clients: give one of them" end
+  local is_file = native.file_exists((tools.split(name)))
+  if not given.rate and not given.clients and not is_file then about.rate_per_s = default_load.rate_per_s end
+  if not given.workload then about.requests = about.requests or default_load.requests end
+  if not given.workload or about.rate_per_s ~= given.rate then
+    told[1] = ("the load is not stated in full: %s of %s; --workload, --rate and --clients say another"):format(
+      about.clients and units.counted(about.clients, "client") or ("%g requests/s"):format(about.rate_per_s),
+      name:find "^%d" and name .. " tokens" or name)
+  end
+  about.requests = about.requests or math.max(default_requests, per_client * (about.clients or 0))
+  return plan_options.workload(name, about)
+end
 
 --- The one variant of a scenario that serves, as a table without a report.
 local function variant_of(opened, what)

@@ -12,34 +12,11 @@ local plan_options = require "rooflua.plan.options"
 local search = require "rooflua.advise.search"
 local slo = require "rooflua.explore.search.slo"
 local text = require "rooflua.advise.text"
-local tools = require "rooflua.formats.tools"
-local units = require "rooflua.text.units"
 
 local command = {}
 local fail = core.fail
 
 local default_limit_s = 30
---- The load of a command without --workload: one request per second of the lengths that `vllm bench serve` sends by
---- default. [vllm/benchmarks/datasets.py: random, 1024 and 128 tokens]
-local default_load = { text = "1024+128", rate_per_s = 1, requests = 200 }
-local default_requests, per_client = 300, 4
-
---- The load of --workload, --rate, --clients and --requests; adds a sentence about what nothing states.
-local function load_of(given, told)
-  local about = { rate_per_s = given.rate, clients = given.clients, requests = given.requests }
-  local name = given.workload or default_load.text
-  if given.rate and given.clients then fail "--rate and --clients: give one of them" end
-  local is_file = native.file_exists((tools.split(name)))
-  if not given.rate and not given.clients and not is_file then about.rate_per_s = default_load.rate_per_s end
-  if not given.workload then about.requests = about.requests or default_load.requests end
-  if not given.workload or about.rate_per_s ~= given.rate then
-    told[1] = ("the load is not stated in full: %s of %s; --workload, --rate and --clients say another"):format(
-      about.clients and units.counted(about.clients, "client") or ("%g requests/s"):format(about.rate_per_s),
-      name:find "^%d" and name .. " tokens" or name)
-  end
-  about.requests = about.requests or math.max(default_requests, per_client * (about.clients or 0))
-  return plan_options.workload(name, about)
-end
 
 local function limits_of(list, reader, given)
   if not list or #list == 0 then
@@ -55,7 +32,9 @@ function command.run(given)
   local is_late, told = asked_about.clock(given.limit_s or default_limit_s), {}
   local of_command = { hardware = given.hardware, workload = given.workload, rate = given.rate, clients = given.clients,
     requests = given.requests }
-  local reader, scenario = asked_about.of(given, "advise", of_command, function() return load_of(given, told) end)
+  local reader, scenario = asked_about.of(given, "advise", of_command, function()
+    return asked_about.load(given, told)
+  end)
   local limits = limits_of(given.slo, reader, scenario)
   local base = deployment.of(reader, scenario, {})
   if base.problem then error(base.problem, 0) end

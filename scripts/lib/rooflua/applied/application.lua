@@ -270,14 +270,20 @@ local function neutral_of(given)
   return core.plain(deployment).engine
 end
 
+--- The engine of a choice; another one where the reader has it in its place (upgrade/rules.lua).
+local function in_place(reader, chosen)
+  local other = reader.shared.engine_in_place
+  return other and core.copy(chosen, { engine = other }) or chosen
+end
+
 --- The engine that a scenario chooses, with its options. One that states none has the newest of the default engine.
 function application.chosen(reader, given)
   local neutral = neutral_of(given)
-  if given.engine == nil then return reader:at("deployment.engine", choice.newest, neutral) end
+  if given.engine == nil then return in_place(reader, reader:at("deployment.engine", choice.newest, neutral)) end
   if neutral ~= nil then
     reader:fail("engine", "deployment.engine = \"%s\" is stated as well; give one of them", tostring(neutral))
   end
-  return reader:at("engine", choice.of, given.engine)
+  return in_place(reader, reader:at("engine", choice.of, given.engine))
 end
 
 --- Values of options: those of the engine, and those that a scenario states at keys of its own.

@@ -17,7 +17,7 @@ local function fail(message, ...) core.fail("--command: " .. message, ...) end
 local function is_repository(text) return text:find "^%w[%w._-]*/%w[%w._-]*$" ~= nil end
 
 --- The model that a command names, or that is given in its place; one that no file describes is an error.
-local function model_of(deployment, given)
+function launch.model_of(deployment, given)
   local name = given or deployment.model
   if not name then fail "names no model; give it: --model NAME, or --model FOLDER/config.json" end
   local ok, problem = pcall(spec.model, name)
@@ -51,7 +51,7 @@ function launch.keys(about, given)
   local ok, deployment = pcall(command.read, about.text, { engine = about.engine })
   if not ok then fail("%s", deployment) end
   local keys, told = command.keys(deployment, given)
-  keys.model = model_of(deployment, about.model)
+  keys.model = launch.model_of(deployment, about.model)
   if about.model and deployment.model and about.model ~= deployment.model then
     told[#told + 1] = ("%s in place of the command's %s"):format(about.model, native.printable(deployment.model))
   end

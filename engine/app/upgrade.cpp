@@ -1,0 +1,53 @@
+// rooflua upgrade: what another release of an engine changes of a deployment (scripts/lib/rooflua/upgrade).
+
+#include "app/asked.h"
+#include "app/commands.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "base/json_text.h"
+
+namespace rooflua::app {
+
+void add_upgrade(const Command& app) {
+  const Command command = app.command(
+      "upgrade", "What another release of an engine changes (exit 1: it does not start there)");
+  auto* a = new UpgradeArguments;
+  command.option("scenario", a->asked.scenario, "A scenario of kind serve; else --command");
+  add_command(command, a->asked.command, &a->asked.model);
+  command.option("--hardware", a->asked.hardware,
+                 "With --command, in place of a scenario: a shipped GPU or hardware.toml");
+  command.option("--from", a->from, "With --command: the release before, as in \"vllm 0.24\"");
+  command.option("--to", a->to, "The release after, also of another engine: \"vllm 0.33\"",
+                 {.required = true});
+  command.option("--workload", a->workload,
+                 "With --command: PROMPT+ANSWER tokens as 2000+300, a preset or a file");
+  command.option("--rate", a->rate, "With --command: requests/s", {.check = between(1e-6, 1e9)});
+  command.option("--clients", a->clients, "With --command: so many clients that wait for answers",
+                 {.check = whole(1, 1000000)});
+  command.option("--requests", a->requests, "With --command: how many requests a run sends",
+                 {.check = whole(1, 10000000)});
+  command.option("--set", a->asked.set, "key=value of both sides, as in run", {.repeated = true});
+  command.option("--seed", a->asked.seed, "Overrides the scenario's seed", {.check = seeds()});
+  command.option("--json", a->asked.json, "Write the answer to a file (- = stdout, alone)");
+  command.runs([a](const std::filesystem::path& home) { return upgrade(*a, home); });
+}
+
+int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home) {
+  check_files({arguments.asked.json}, {arguments.asked.scenario});
+  Json options = Json::object();
+  put(options, "scenario", arguments.asked.scenario);
+  put(options, "command", arguments.asked.command);
+  put(options, "model", arguments.asked.model);
+  put(options, "hardware", arguments.asked.hardware);
+  put(options, "from", arguments.from);
+  put(options, "seed", arguments.asked.seed);
+  options["to"] = arguments.to;
+  options["set"] = texts_json(arguments.asked.set);
+  put(options, "workload", arguments.workload);
+  put(options, "rate", arguments.rate);
+  put(options, "clients", arguments.clients);
+  put(options, "requests", arguments.requests);
+  return answer("rooflua.upgrade.command", arguments.asked, options, 0, home);
+}
+
+}  // namespace rooflua::app
