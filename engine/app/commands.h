@@ -119,7 +119,7 @@ struct CheckRunArguments {
 
 struct UpgradeArguments {
   AskedScenario asked;
-  std::string from, to, workload;
+  std::string from, to, workload, html;
   std::optional<double> rate;
   std::optional<long> clients, requests;
 };

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/json_text.h"
 #include "base/workers.h"
-#include "measure/html/page.h"
 #include "measure/html/sections.h"
 #include "measure/write/progress.h"
 #include "script/vm/interrupt.h"
@@ -35,16 +34,6 @@ struct Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 };
-
-/// @param described  {title, lead, sections: [{heading, note, tables, charts: [{title, unit,
-///                   series: [{name, points: [{x, y, note}]}]}], text}]}, as
-///                   scripts/lib/rooflua/validate/page.lua builds it
-std::string page_of(const Json& described) {
-  HtmlPage page(described.find("title")->text());
-  page.lead(described.find("lead")->text());
-  html::add_sections(page, *described.find("sections"));
-  return page.text();
-}
 
 Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   Json options = Json::object();
@@ -98,7 +87,7 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
   if (!arguments.record.empty()) write_text(result.find("record")->text(), arguments.record);
   const Json* page = result.find("page");
-  if (!arguments.html.empty() && page != nullptr) write_text(page_of(*page), arguments.html);
+  if (!arguments.html.empty() && page != nullptr) write_text(html::described_page(*page), arguments.html);
   if (!arguments.html.empty() && page == nullptr)
     std::fprintf(stderr, "rooflua: --html: no page is written: no measured case could run\n");
   const std::int64_t ran = result.find("ran")->integer();

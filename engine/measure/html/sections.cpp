@@ -216,4 +216,11 @@ void add_sections(HtmlPage& page, const Json& sections, const Json& parameters, 
   }
 }
 
+std::string described_page(const Json& described) {
+  HtmlPage page(described.find("title")->text());
+  page.lead(described.find("lead")->text());
+  add_sections(page, *described.find("sections"));
+  return page.text();
+}
+
 }  // namespace rooflua::html

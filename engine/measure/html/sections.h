@@ -32,4 +32,7 @@ namespace rooflua::html {
 void add_sections(HtmlPage& page, const Json& sections, const Json& parameters = {},
                   bool below = false);
 
+/// A whole page: {title, lead, sections}.
+std::string described_page(const Json& described);
+
 }  // namespace rooflua::html

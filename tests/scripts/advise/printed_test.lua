@@ -1,42 +1,16 @@
 -- What `rooflua advise` and `rooflua check-run` print and write, as files of tests/golden and docs/schema have it.
 -- ROOFLUA_UPDATE_GOLDEN=1 writes the files of tests/golden.
 local test = dofile "tests/scripts/harness.lua"
+local printed = dofile "tests/scripts/printed.lua"
 
 local folder = test.folder()
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
-local function compare_with_golden(name, found)
-  local path = ("tests/golden/%s.txt"):format(name)
-  if os.getenv "ROOFLUA_UPDATE_GOLDEN" == "1" then write(path, found) end
-  test.equal(found, read(path), name)
-end
-
---- Whether documents fit a schema; skipped without the Python module that can say so.
-local function check_schema(schema, ...)
-  local files = table.concat({ ... }, " ")
-  local status = os.execute(("python3 tests/app/schema.py docs/schema/%s.json %s"):format(schema, files))
-  if status == 77 * 256 or status == 77 or status == 127 * 256 then test.skip "python3 has no module jsonschema" end
-  test.check(status == 0 or status == true, "%s does not fit docs/schema/%s.json", files, schema)
-end
 
 local server = [[
 return { model = "qwen3-8b", hardware = "h100-sxm", engine = { "vllm 0.19", enforce_eager = true, max_num_seqs = 8 },
   workload = require "workloads.poisson" { rate_per_s = 6, prompt_tokens = 1000, output_tokens = 60,
     num_requests = 80 } }
 ]]
-write(folder .. "/server.lua", server)
+printed.write(folder .. "/server.lua", server)
 
 local long_prompts = [[
 return { model = "qwen3-8b", hardware = "h100-sxm",
@@ -44,7 +18,7 @@ return { model = "qwen3-8b", hardware = "h100-sxm",
   workload = require "workloads.poisson" { rate_per_s = 5, prompt_tokens = 4000, output_tokens = 200,
     num_requests = 300 }, seed = 1 }
 ]]
-write(folder .. "/long_prompts.lua", long_prompts)
+printed.write(folder .. "/long_prompts.lua", long_prompts)
 
 test("advice of one change, of several, and none", function()
   local out = {}
@@ -52,8 +26,8 @@ test("advice of one change, of several, and none", function()
     "server.lua --slo ttft_p99=1ms" } do
     out[i] = test.printed(("advise %s --json a%d.json"):format(words, i), folder)
   end
-  compare_with_golden("advise", table.concat(out, "\n"))
-  check_schema("advise", folder .. "/a1.json", folder .. "/a2.json", folder .. "/a3.json")
+  printed.compare_with_golden("advise", table.concat(out, "\n"))
+  printed.check_schema("advise", folder .. "/a1.json", folder .. "/a2.json", folder .. "/a3.json")
 end)
 
 test("a run that is plausible, and one that is not", function()
@@ -62,18 +36,12 @@ test("a run that is plausible, and one that is not", function()
     test.printed(("run server.lua --quiet --set %s --requests r%d.json"):format(set, i), folder)
     out[i] = test.printed(("check-run r%d.json server.lua --json c%d.json"):format(i, i), folder)
   end
-  compare_with_golden("check_run", table.concat(out, "\n"))
-  check_schema("check_run", folder .. "/c1.json", folder .. "/c2.json", folder .. "/c3.json")
+  printed.compare_with_golden("check_run", table.concat(out, "\n"))
+  printed.check_schema("check_run", folder .. "/c1.json", folder .. "/c2.json", folder .. "/c3.json")
 end)
 
 test("the exit status says what the answer is", function()
-  local program = test.program()
-  local function status(line)
-    local pipe = io.popen(("cd '%s' && '%s' %s > out.txt 2>&1; echo $?"):format(folder, program, line))
-    local text = pipe:read "*a"
-    pipe:close()
-    return tonumber(text)
-  end
+  local function status(line) return printed.status(line, folder) end
   test.equal(status "advise server.lua --slo tpot_mean=1s", 0)
   test.equal(status "advise server.lua --slo ttft_p99=1ms", 1)
   test.equal(status "advise server.lua", 2)

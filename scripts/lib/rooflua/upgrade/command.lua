@@ -50,14 +50,16 @@ function command.answer(before, after, options, has_load, told)
   return document.of(asked, found, rules.between(before.decided, after.decided))
 end
 
---- What the program calls: {text, document, status}; status 1 where the engine does not start after.
----@param given table {scenario, command, hardware, model, from, to, workload, rate, clients, requests, set, seed}
+--- What the program calls: {text, document, status, page}; status 1 where the engine does not start after.
+---@param given table {scenario, command, hardware, model, from, to, workload, rate, clients, requests, set, seed,
+--- page}
 function command.run(given)
   local told = {}
   local workload = workload_of(given, told)
   local before, after, options = sides.of(given, workload)
   local answer = command.answer(before, after, options, workload ~= nil or given.scenario ~= nil, told)
-  return { text = native.printable(text.of(answer)), document = answer, status = answer.starts and 0 or 1 }
+  return { text = native.printable(text.of(answer)), document = answer, status = answer.starts and 0 or 1,
+    page = given.page and require("rooflua.upgrade.page").of(answer) or nil }
 end
 
 return command

@@ -1,5 +1,5 @@
--- What each changed rule does: the mean of what it adds to the release before, alone, and of what the release after lacks
--- where it alone is put back. Of two rules that act together each has half of that.
+-- What each changed rule does: the mean of what it alone adds to the release before, and of what the release after
+-- lacks where it alone is put back. Of two rules that act together each has half of that.
 local figures = require "rooflua.upgrade.figures"
 local rules = require "rooflua.upgrade.rules"
 

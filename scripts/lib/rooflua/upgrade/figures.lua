@@ -79,8 +79,9 @@ function figures.steps(memories)
   local last = 0
   for _, count in ipairs { batch_sizes[1], batch_sizes[2], seats } do
     if count > last and count <= seats and count < math.huge then
-      out[#out + 1] = { name = ("%s of %s tokens"):format(units.counted(count, "decode"),
-        units.grouped(math.min(context_tokens, longest))), decodes = count, context = math.min(context_tokens, longest) }
+      local context = math.min(context_tokens, longest)
+      out[#out + 1] = { name = ("%s of %s tokens"):format(units.counted(count, "decode"), units.grouped(context)),
+        decodes = count, context = context }
       last = count
     end
   end

@@ -31,7 +31,8 @@ end
 
 local function wrapped(said) return columns.wrapped(said, widest) end
 
-local function flag_lines(answer)
+--- What became of the options of the command, and the mended command where it is another one.
+function text.flag_lines(answer)
   local out, kept = {}, 0
   for _, row in ipairs(answer.flags) do
     if row.state == "gone" then
@@ -97,22 +98,23 @@ local function columns_of(answer)
     out[#out + 1] = { title = short, of = function(effect)
       local value = effect.steps[i]
       if not value or value == 0 or type(step.before_s) ~= "number" then return "" end
-      return ("%+.1f %%"):format(100 * value / step.before_s)
+      local part = value / step.before_s
+      return math.abs(part) < 5e-4 and "~0" or ("%+.1f %%"):format(100 * part)
     end }
   end
   return out
 end
 
-local function head_of_rules(answer)
+--- "rules: 7 changed ones act here, 20 change nothing here (60 changed rows between the releases)".
+function text.head_of_rules(answer)
   return ("rules: %s act%s here, %d change nothing here%s"):format(units.counted(#answer.rules, "changed one"),
     #answer.rules == 1 and "s" or "", answer.without_effect,
     answer.rows_between and (" (%s between the releases)"):format(units.counted(answer.rows_between, "changed row"))
       or "")
 end
 
-local function rule_lines(answer)
-  local out = { head_of_rules(answer) }
-  if #answer.rules == 0 then return out end
+--- The table of rules and what each does, with its head.
+function text.rule_rows(answer)
   local shown = columns_of(answer)
   local rows = { { "   rule", "before", "after" } }
   for _, column in ipairs(shown) do table.insert(rows[1], column.title) end
@@ -126,22 +128,33 @@ local function rule_lines(answer)
   end
   add("together besides", "", "", answer.rest)
   add("all", "", "", answer.all)
-  out[#out + 1] = columns.after(3, rows)
-  for _, rule in ipairs(answer.rules) do
+  return rows
+end
+
+--- Of each rule: its name, what else it does, and its source.
+function text.sources(answer)
+  local out = {}
+  for i, rule in ipairs(answer.rules) do
     local others = others_of(rule)
-    out[#out + 1] = wrapped(("   %s: %s%s"):format(rule.name, #others > 0 and core.join(others, ", ") .. "; " or "",
-      rule.source or "no source"))
+    out[i] = ("%s: %s%s"):format(rule.name, #others > 0 and core.join(others, ", ") .. "; " or "",
+      rule.source or "no source")
   end
+  return out
+end
+
+local function rule_lines(answer)
+  local out = { text.head_of_rules(answer) }
+  if #answer.rules == 0 then return out end
+  out[2] = columns.after(3, text.rule_rows(answer))
+  for _, each in ipairs(text.sources(answer)) do out[#out + 1] = wrapped("   " .. each) end
   return out
 end
 
 local function bytes_text(bytes) return bytes and ("%.2f"):format(bytes / gib) or "-" end
 
-local function memory_lines(answer)
+--- The memory of both sides as a table with its head.
+function text.memory_rows(answer)
   local a, b = answer.capacity.before, answer.capacity.after
-  for side, found in pairs { before = a, after = b } do
-    if found.problem then return { ("memory: none %s: %s"):format(side, found.problem) } end
-  end
   local rows, names, part = { { "memory of a GPU", "before", "after", "change" } }, {}, { {}, {} }
   for i, side in ipairs { a, b } do
     for _, each in ipairs(side.parts) do
@@ -164,7 +177,12 @@ local function memory_lines(answer)
       change_text(a[each[1]], b[each[1]], true) }
   end
   rows[#rows + 1] = { "   starts", a.starts and "yes" or "no", b.starts and "yes" or "no", "" }
-  local out = { columns.after(1, rows) }
+  return rows
+end
+
+local function memory_lines(answer)
+  local a, b = answer.capacity.before, answer.capacity.after
+  local out = { columns.after(1, text.memory_rows(answer)) }
   for _, side in ipairs { { "before", a }, { "after", b } } do
     if not side[2].starts then
       out[#out + 1] = wrapped(("   would not start %s: %s"):format(side[1], side[2].reason or "?"))
@@ -173,22 +191,24 @@ local function memory_lines(answer)
   return out
 end
 
-local function step_lines(answer)
-  if answer.steps_problem then return { "steps: " .. answer.steps_problem } end
+--- Prices of steps as a table with its head.
+function text.step_rows(answer)
   local rows = { { "steps", "before", "after", "change" } }
   for _, each in ipairs(answer.steps) do
     rows[#rows + 1] = { "   " .. each.name, words.time(each.before_s), words.time(each.after_s),
       change_text(each.before_s, each.after_s, false) }
   end
-  return { columns.after(1, rows) }
+  return rows
 end
 
-local function load_lines(answer)
+local function step_lines(answer)
+  if answer.steps_problem then return { "steps: " .. answer.steps_problem } end
+  return { columns.after(1, text.step_rows(answer)) }
+end
+
+--- Metrics of the run under the load as a table with its head.
+function text.load_rows(answer)
   local load = answer.load
-  if not load then return { "load: none is asked about (--workload, --rate, --clients, or a scenario)" } end
-  for side, found in pairs(load) do
-    if found.problem then return { ("load: none %s: %s"):format(side, found.problem) } end
-  end
   local rows = { { "load", "before", "after", "change" } }
   for _, name in ipairs { "ttft_s_mean", "ttft_s_p99", "tpot_s_mean", "tpot_s_p99", "e2e_s_mean",
     "output_tokens_per_s" } do
@@ -196,8 +216,23 @@ local function load_lines(answer)
     rows[#rows + 1] = { "   " .. words.metric(name), words.value(name, a), words.value(name, b),
       change_text(a, b, false) }
   end
-  local out = { columns.after(1, rows) }
-  for _, each in ipairs(load.after.intervals and load.after.intervals.text or {}) do
+  return rows
+end
+
+--- Why there are no metrics of a load; nil where there are.
+function text.without_load(answer)
+  local load = answer.load
+  if not load then return "none is asked about (--workload, --rate, --clients, or a scenario)" end
+  for _, side in ipairs { "before", "after" } do
+    if load[side].problem then return ("none %s: %s"):format(side, load[side].problem) end
+  end
+end
+
+local function load_lines(answer)
+  local without = text.without_load(answer)
+  if without then return { wrapped("load: " .. without) } end
+  local out = { columns.after(1, text.load_rows(answer)) }
+  for _, each in ipairs(answer.load.after.intervals and answer.load.after.intervals.text or {}) do
     out[#out + 1] = wrapped("   after: " .. each)
   end
   return out
@@ -207,7 +242,7 @@ end
 ---@param answer table of document.of
 function text.of(answer)
   local lines = { ("%s -> %s%s"):format(answer.from, answer.to, answer.same and ": nothing changes" or ""), "" }
-  for _, list in ipairs { flag_lines(answer), rule_lines(answer), memory_lines(answer), step_lines(answer),
+  for _, list in ipairs { text.flag_lines(answer), rule_lines(answer), memory_lines(answer), step_lines(answer),
     load_lines(answer) } do
     for _, each in ipairs(list) do lines[#lines + 1] = each end
     lines[#lines + 1] = ""

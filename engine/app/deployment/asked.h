@@ -1,6 +1,5 @@
 #pragma once
-// A question about a scenario or a launch command (AskedScenario), as the Lua side reads it, and its answer: what advise,
-// check-run and upgrade share.
+// A question about a scenario or a launch command (AskedScenario), as the Lua side reads it, and its answer.
 
 #include <optional>
 
@@ -27,7 +26,7 @@ inline void put(Json& to, const char* key, const std::string& value) {
 Json asked_of(const AskedScenario& asked);
 
 /// Calls `run` of the module of a command and prints what it answers; the exit status.
-/// @param limit_s  CPU seconds after which a run that still goes on is stopped; 0: none
+/// @param limit_s  CPU seconds after which a run that still goes on is stopped
 int answer(const char* module, const AskedScenario& asked, const Json& options, double limit_s,
            const std::filesystem::path& home);
 

@@ -1,4 +1,4 @@
-#include "app/asked.h"
+#include "app/deployment/asked.h"
 
 #include <cstdio>
 

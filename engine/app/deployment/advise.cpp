@@ -1,7 +1,7 @@
 // rooflua advise: the fewest changes of settings that meet an SLO (scripts/lib/rooflua/advise).
 // rooflua check-run: whether a measured result is plausible (scripts/lib/rooflua/plausible).
 
-#include "app/asked.h"
+#include "app/deployment/asked.h"
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"

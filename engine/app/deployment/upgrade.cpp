@@ -1,10 +1,12 @@
 // rooflua upgrade: what another release of an engine changes of a deployment (scripts/lib/rooflua/upgrade).
 
-#include "app/asked.h"
+#include "app/deployment/asked.h"
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/json_text.h"
+#include "measure/html/sections.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -29,11 +31,12 @@ void add_upgrade(const Command& app) {
   command.option("--set", a->asked.set, "key=value of both sides, as in run", {.repeated = true});
   command.option("--seed", a->asked.seed, "Overrides the scenario's seed", {.check = seeds()});
   command.option("--json", a->asked.json, "Write the answer to a file (- = stdout, alone)");
+  command.option("--html", a->html, "Write the answer as one page");
   command.runs([a](const std::filesystem::path& home) { return upgrade(*a, home); });
 }
 
 int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home) {
-  check_files({arguments.asked.json}, {arguments.asked.scenario});
+  check_files({arguments.asked.json, arguments.html}, {arguments.asked.scenario});
   Json options = Json::object();
   put(options, "scenario", arguments.asked.scenario);
   put(options, "command", arguments.asked.command);
@@ -47,7 +50,14 @@ int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home
   put(options, "rate", arguments.rate);
   put(options, "clients", arguments.clients);
   put(options, "requests", arguments.requests);
-  return answer("rooflua.upgrade.command", arguments.asked, options, 0, home);
+  options["page"] = !arguments.html.empty();
+  const std::string& json = arguments.asked.json;
+  script::Vm vm({.home = home, .print_to_stderr = json == "-"});
+  const Json found = vm.call("rooflua.upgrade.command", "run", {options});
+  if (json != "-") print_report(text_of(found, "text"), false);
+  if (!json.empty()) write_document(*found.find("document"), json);
+  if (!arguments.html.empty()) write_text(html::described_page(*found.find("page")), arguments.html);
+  return static_cast<int>(found.find("status")->number());
 }
 
 }  // namespace rooflua::app
