@@ -93,8 +93,8 @@ function rules.changed(before, after)
       local called, doc, unit = about(after.engine.option[name] and after.engine or before.engine, name)
       local a, b = before.row[name], after.row[name]
       out[#out + 1] = { name = name, called = called, doc = doc, unit = unit,
-        before = plain(before.resolved.values[name]), after = plain(after.resolved.values[name]), source = b and b.source or a.source,
-        source_before = a and a.source or nil }
+        before = plain(before.resolved.values[name]), after = plain(after.resolved.values[name]),
+        source = b and b.source or a.source, source_before = a and a.source or nil }
     end
   end
   return out
