@@ -53,7 +53,7 @@ function bounds.pricer(engine)
 end
 
 local parts = 6 -- of the seats and of the budget
-local first = { 0, 1, 8, 64, 256 }
+local first = { 0, 1, 2, 8, 64, 256 }
 local most_chunks = 16 -- of a step's prompts
 
 --- Whole numbers from 0 to `most`: fine at both ends.
@@ -70,7 +70,13 @@ end
 
 local rounding = 1e-9
 
---- T at the corners, and whether it falls anywhere.
+--- Whether T falls from a corner to the next one. Where no number lies between the two, each has a price of its own:
+--- SGLang runs decodes without a graph beside a chunk of one token, and in a graph beside one of two.
+local function falls_to(value, before, numbers, i)
+  return before and numbers[i] > numbers[i - 1] + 1 and value < before * (1 - rounding)
+end
+
+--- T at the corners, and whether it falls anywhere between two of them.
 local function prices_of(time, ns, ps, drawn, budget)
   local out, falls = {}, false
   for i, n in ipairs(ns) do
@@ -81,10 +87,8 @@ local function prices_of(time, ns, ps, drawn, budget)
         local chunks = math.max(1, math.min(most_chunks, math.floor(p / math.max(1, drawn.shortest_prompt))))
         local one = time(n, p, c, 1)
         out[i][j] = math.min(one, p > 0 and chunks > 1 and time(n, p, c, chunks) or one)
-        local left, below = i > 1 and out[i - 1][j], j > 1 and out[i][j - 1]
-        if left and out[i][j] < left * (1 - rounding) or below and out[i][j] < below * (1 - rounding) then
-          falls = true
-        end
+        falls = falls or falls_to(out[i][j], i > 1 and out[i - 1][j], ns, i)
+          or falls_to(out[i][j], j > 1 and out[i][j - 1], ps, j)
       end
     end
   end
