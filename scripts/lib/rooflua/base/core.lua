@@ -65,18 +65,25 @@ core.before = before
 --- `refuse` they are passed to refuse(key).
 function core.sorted_keys(t, refuse)
   local keys, others, count, other_count = {}, {}, 0, 0
+  local first, is_mixed
   for key in next, t do
     local kind = type(key)
     if kind == "number" or kind == "string" or kind == "boolean" then
       count = count + 1
       keys[count] = key
+      first = first or kind
+      is_mixed = is_mixed or kind ~= first
     else
       if refuse then refuse(key) end
       other_count = other_count + 1
       others[other_count] = key
     end
   end
-  sort(keys, before)
+  if is_mixed or first == "boolean" then
+    sort(keys, before)
+  elseif count > 1 then
+    sort(keys) -- the same order, without a call of Lua for each comparison
+  end
   for i = 1, other_count do keys[count + i] = others[i] end
   return keys
 end

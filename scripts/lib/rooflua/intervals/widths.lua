@@ -81,36 +81,54 @@ end
 local alike = { class = 16, engine = 8, architecture = 4, load = 2, gpu = 1 }
 local most_named = 3
 
---- The measured points that are most like a deployment: {engine, class, architecture, gpu, load, deployments, points}
---- of each group, at most three. Class and engine come before architecture, load and GPU.
---- @param about table {engine, class, architecture, gpu}
---- @param basis string "tables" or "models": what the simulations of these points rest on
-function widths.nearest(about, load, basis)
-  local list, all = {}, residuals[basis].kinds
+--- Groups of measured points as a list, by what their simulations rest on; and what was found for a deployment.
+local listed, known = {}, {}
+
+--- {engine, class, architecture, gpu, load, deployments, points} of every group.
+local function groups_of(basis)
+  if listed[basis] then return listed[basis] end
+  local out, all = {}, residuals[basis].kinds
   for _, key in ipairs(core.sorted_keys(all)) do
     local engine, class, architecture = key:match "^(%S+) (%S+) (%S+)$"
     for _, own_load in ipairs(core.sorted_keys(all[key])) do
       local of = all[key][own_load]
       for _, gpu in ipairs(core.sorted_keys(of.gpus)) do
-        local one = { engine = engine, class = class, architecture = architecture, gpu = gpu, load = own_load,
+        out[#out + 1] = { engine = engine, class = class, architecture = architecture, gpu = gpu, load = own_load,
           deployments = of.gpus[gpu][1], points = of.gpus[gpu][2] }
-        local sum = one.load == load and alike.load or 0
-        for _, field in ipairs { "engine", "class", "architecture", "gpu" } do
-          if one[field] == about[field] then sum = sum + alike[field] end
-        end
-        list[#list + 1] = { one = one, alike = sum, place = #list }
       end
     end
+  end
+  listed[basis] = out
+  return out
+end
+
+local function found_nearest(about, load, basis)
+  local list = {}
+  for place, one in ipairs(groups_of(basis)) do
+    local sum = one.load == load and alike.load or 0
+    for _, field in ipairs { "engine", "class", "architecture", "gpu" } do
+      if one[field] == about[field] then sum = sum + alike[field] end
+    end
+    if sum >= alike.architecture then list[#list + 1] = { one = one, alike = sum, place = place } end
   end
   table.sort(list, function(a, b)
     if a.alike ~= b.alike then return a.alike > b.alike end
     return a.place < b.place
   end)
   local out = {}
-  for i = 1, math.min(most_named, #list) do
-    if list[i].alike >= alike.architecture then out[#out + 1] = list[i].one end
-  end
+  for i = 1, math.min(most_named, #list) do out[i] = list[i].one end
   return out
+end
+
+--- The groups of measured points that are most like a deployment, at most three. Class and engine come before
+--- architecture, load and GPU.
+--- @param about table {engine, class, architecture, gpu}
+--- @param basis string "tables" or "models": what the simulations of these points rest on
+function widths.nearest(about, load, basis)
+  local key = table.concat({ basis, tostring(load), tostring(about.engine), tostring(about.class),
+    tostring(about.architecture), tostring(about.gpu) }, "\n")
+  known[key] = known[key] or found_nearest(about, load, basis)
+  return known[key]
 end
 
 return widths
