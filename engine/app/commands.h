@@ -29,6 +29,11 @@ inline constexpr const char* users_help =
     "So many users who wait for answers and think, in place of the workload's arrivals (its "
     "think time, else 10 s)";
 
+/// Of the option --bench.
+inline constexpr const char* bench_help =
+    "\"vllm bench serve ...\": the load of this benchmark's command, which is read and not executed "
+    "(sglang.bench_serving, aiperf, genai-perf, guidellm as well)";
+
 /// Of the option --command: a launch command of an engine.
 inline constexpr const char* command_help =
     "\"vllm serve MODEL ...\": model, engine and deployment are those of this launch command, "
@@ -38,7 +43,7 @@ inline constexpr const char* command_model_help =
     "With --command: a model in place of the one that it names, as its config.json";
 
 struct RunArguments {
-  std::string scenario, engine, command, model;
+  std::string scenario, engine, command, model, bench;
   std::vector<std::string> set;  // key=value
   std::optional<long> seed, users;
   int jobs = 1;
@@ -104,12 +109,19 @@ struct AskedScenario {
   std::string json;  // a file, or "-" for stdout
 };
 
+/// The load of a launch command.
+struct AskedLoad {
+  std::string workload, bench;
+  std::optional<double> rate;
+  std::optional<long> clients, requests;
+};
+
 struct AdviseArguments {
   AskedScenario asked;
+  AskedLoad load;
   std::vector<std::string> slo;  // METRIC=LIMIT
-  std::string workload;
-  std::optional<double> rate, limit_s;
-  std::optional<long> clients, requests, gpus;
+  std::optional<double> limit_s;
+  std::optional<long> gpus;
 };
 
 struct CheckRunArguments {
@@ -119,9 +131,8 @@ struct CheckRunArguments {
 
 struct UpgradeArguments {
   AskedScenario asked;
-  std::string from, to, workload, html;
-  std::optional<double> rate;
-  std::optional<long> clients, requests;
+  AskedLoad load;
+  std::string from, to, html;
 };
 
 struct CalibrateArguments {

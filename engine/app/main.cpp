@@ -36,6 +36,7 @@ void add_run(const Command& app) {
                  {.repeated = true});
   command.option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, &a->model);
+  command.option("--bench", a->bench, app::bench_help, {.check = app::given()});
   command.option("--users", a->users, app::users_help, {.check = app::whole(1, 1000000)});
   command.option("--seed", a->seed, "Overrides the scenario's seed", {.check = seeds()});
   command.option("--jobs", a->jobs, "Worker processes for variants, or for the replicas of one",

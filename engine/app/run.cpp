@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <utility>
 
 #include "app/commands.h"
@@ -291,6 +290,7 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   options.command = launch_command(arguments.command, arguments.engine, arguments.model);
   options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
   if (arguments.users) options.set.push_back("users=" + std::to_string(*arguments.users));
+  if (!arguments.bench.empty()) options.set.push_back("bench=" + arguments.bench);
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
   options.shard = shard_of(arguments);

@@ -67,7 +67,7 @@ for test in tests/scripts/serving/*_test.lua tests/scripts/fleets/*_test.lua tes
   tests/scripts/workloads/*_test.lua tests/scripts/"$tag"/*_test.lua; do
   [ -e "$test" ] || continue
   [ "${test##*/}" != fork_law_test.lua ] || continue # it asks every shipped policy, those of the part, too
-  ! grep -qwE "${policy:-$part}|$part" "$test" || continue # its own, and others that ask for it
+  ! grep -qwE "${policy:-$part}|$part|${figures:-$part}" "$test" || continue # its own, and others that ask for it
   ran=$((ran + 1))
   "$built" lua "$test" >"$folder/test.log" 2>&1 || { tail -5 "$folder/test.log"; echo "FAIL $test"; failed=1; }
 done

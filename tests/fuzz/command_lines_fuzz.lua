@@ -42,7 +42,7 @@ local lines = {
     "--quiet", "--objective", "median" },
   { "advise", "one.lua", "--slo", "ttft_p99=1s,tpot_mean=1ms", "--limit", "2", "--gpus", "2", "--json", "a.json" },
   { "upgrade", "--command", "vllm serve Qwen/Qwen3-8B --max-num-seqs 8", "--hardware", "h100", "--from", "vllm 0.19",
-    "--to", "vllm 0.24", "--clients", "2", "--workload", "100+10", "--requests", "8", "--json", "a.json" },
+    "--to", "vllm 0.24", "--bench", "vllm bench serve --num-prompts 8", "--json", "a.json" },
   { "advise", "--command", "vllm serve Qwen/Qwen3-8B", "--hardware", "h100", "--workload", "100+10", "--clients", "4",
     "--requests", "8", "--slo", "e2e_mean=1s" },
   { "check-run", "measured.csv", "one.lua", "--set", "seed=3", "--json", "r.json" },

@@ -24,13 +24,7 @@ void add_advise(const Command& app) {
   command.option("--slo", a->slo, "METRIC=LIMIT,...: ttft_p99=1s,output_tokens_per_s=5000",
                  {.required = true, .repeated = true, .split = true});
   add_asked(command, a->asked);
-  command.option("--workload", a->workload,
-                 "With --command: PROMPT+ANSWER tokens as 2000+300, a preset or a file");
-  command.option("--rate", a->rate, "With --command: requests/s", {.check = between(1e-6, 1e9)});
-  command.option("--clients", a->clients, "With --command: so many clients that wait for answers",
-                 {.check = whole(1, 1000000)});
-  command.option("--requests", a->requests, "With --command: how many requests a run sends",
-                 {.check = whole(1, 10000000)});
+  add_load(command, a->load);
   command.option("--gpus", a->gpus, "GPUs that there are (those of the deployment)",
                  {.check = whole(1, 100000)});
   command.option("--limit", a->limit_s, "Seconds after which the search ends (30)",
@@ -41,10 +35,7 @@ void add_advise(const Command& app) {
 int advise(const AdviseArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.asked.json}, {arguments.asked.scenario});
   Json options = asked_of(arguments.asked);
-  put(options, "workload", arguments.workload);
-  put(options, "rate", arguments.rate);
-  put(options, "clients", arguments.clients);
-  put(options, "requests", arguments.requests);
+  put_load(options, arguments.load);
   put(options, "gpus", arguments.gpus);
   put(options, "limit_s", arguments.limit_s);
   options["slo"] = texts_json(arguments.slo);

@@ -41,4 +41,23 @@ void add_asked(const Command& command, AskedScenario& asked) {
   command.option("--json", asked.json, "Write the answer to a file (- = stdout, alone)");
 }
 
+void add_load(const Command& command, AskedLoad& load) {
+  command.option("--bench", load.bench, bench_help, {.check = given()});
+  command.option("--workload", load.workload,
+                 "With --command: PROMPT+ANSWER tokens as 2000+300, a preset or a file");
+  command.option("--rate", load.rate, "With --command: requests/s", {.check = between(1e-6, 1e9)});
+  command.option("--clients", load.clients, "With --command: so many clients that wait for answers",
+                 {.check = whole(1, 1000000)});
+  command.option("--requests", load.requests, "With --command: how many requests a run sends",
+                 {.check = whole(1, 10000000)});
+}
+
+void put_load(Json& options, const AskedLoad& load) {
+  put(options, "bench", load.bench);
+  put(options, "workload", load.workload);
+  put(options, "rate", load.rate);
+  put(options, "clients", load.clients);
+  put(options, "requests", load.requests);
+}
+
 }  // namespace rooflua::app

@@ -32,4 +32,7 @@ int answer(const char* module, const AskedScenario& asked, const Json& options, 
 
 void add_asked(const Command& command, AskedScenario& asked);
 
+void add_load(const Command& command, AskedLoad& load);
+void put_load(Json& options, const AskedLoad& load);
+
 }  // namespace rooflua::app

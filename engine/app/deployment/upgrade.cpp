@@ -21,13 +21,7 @@ void add_upgrade(const Command& app) {
   command.option("--from", a->from, "With --command: the release before, as in \"vllm 0.24\"");
   command.option("--to", a->to, "The release after, also of another engine: \"vllm 0.33\"",
                  {.required = true});
-  command.option("--workload", a->workload,
-                 "With --command: PROMPT+ANSWER tokens as 2000+300, a preset or a file");
-  command.option("--rate", a->rate, "With --command: requests/s", {.check = between(1e-6, 1e9)});
-  command.option("--clients", a->clients, "With --command: so many clients that wait for answers",
-                 {.check = whole(1, 1000000)});
-  command.option("--requests", a->requests, "With --command: how many requests a run sends",
-                 {.check = whole(1, 10000000)});
+  add_load(command, a->load);
   command.option("--set", a->asked.set, "key=value of both sides, as in run", {.repeated = true});
   command.option("--seed", a->asked.seed, "Overrides the scenario's seed", {.check = seeds()});
   command.option("--json", a->asked.json, "Write the answer to a file (- = stdout, alone)");
@@ -46,10 +40,7 @@ int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home
   put(options, "seed", arguments.asked.seed);
   options["to"] = arguments.to;
   options["set"] = texts_json(arguments.asked.set);
-  put(options, "workload", arguments.workload);
-  put(options, "rate", arguments.rate);
-  put(options, "clients", arguments.clients);
-  put(options, "requests", arguments.requests);
+  put_load(options, arguments.load);
   options["page"] = !arguments.html.empty();
   const std::string& json = arguments.asked.json;
   script::Vm vm({.home = home, .print_to_stderr = json == "-"});

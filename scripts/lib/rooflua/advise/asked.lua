@@ -15,9 +15,17 @@ local fail = core.fail
 local default_load = { text = "1024+128", rate_per_s = 1, requests = 200 }
 local default_requests, per_client = 300, 4
 
---- The load of --workload, --rate, --clients and --requests of a launch command; adds a sentence about what nothing
---- states.
+--- The load of --bench, or of --workload, --rate, --clients and --requests, of a launch command; adds a sentence about
+--- what nothing states.
 function asked.load(given, told)
+  if given.bench then
+    for _, name in ipairs { "workload", "rate", "clients", "requests" } do
+      if given[name] then fail("--bench and --%s: give one of them", name) end
+    end
+    local workload, said = require("rooflua.bench.command").read(given.bench)
+    for _, sentence in ipairs(said) do told[#told + 1] = sentence end
+    return workload
+  end
   local about = { rate_per_s = given.rate, clients = given.clients, requests = given.requests }
   local name = given.workload or default_load.text
   if given.rate and given.clients then fail "--rate and --clients: give one of them" end

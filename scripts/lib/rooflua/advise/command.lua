@@ -26,12 +26,12 @@ local function limits_of(list, reader, given)
 end
 
 --- What the program calls: {text, document, status}; status 1 where the SLO is not met by anything that was tried.
----@param given table {scenario, command, hardware, workload, rate, clients, requests, slo, set, seed, gpus, limit_s,
---- jobs}
+---@param given table {scenario, command, hardware, workload, bench, rate, clients, requests, slo, set, seed, gpus,
+--- limit_s, jobs}
 function command.run(given)
   local is_late, told = asked_about.clock(given.limit_s or default_limit_s), {}
-  local of_command = { hardware = given.hardware, workload = given.workload, rate = given.rate, clients = given.clients,
-    requests = given.requests }
+  local of_command = { hardware = given.hardware, workload = given.workload, bench = given.bench, rate = given.rate,
+    clients = given.clients, requests = given.requests }
   local reader, scenario = asked_about.of(given, "advise", of_command, function()
     return asked_about.load(given, told)
   end)

@@ -21,13 +21,15 @@ local function workload_of(reader, workload, count)
   return chunks.shipped "workloads.users" { clients = count, of = workload }
 end
 
---- Refuses a grid over what users replace.
-local function check_vary(reader, vary, workload)
+--- Refuses a grid over what an option replaces.
+---@param option string "--users"
+---@param who string who comes in place of it
+function users.check_vary(reader, option, who, vary, workload)
   local parameters = policy.parameters(workload)
   for _, key in ipairs(core.sorted_keys(type(vary) == "table" and core.plain(vary) or {})) do
     local name = type(key) == "string" and key:match "^workload%.(.*)$"
     if key == "workload" or name and parameters[name:match "^[^.]+"] == nil then
-      reader:fail("--users", "vary has %s, in place of which the users come; leave it out of the file", key)
+      reader:fail(option, "vary has %s, in place of which %s; leave it out of the file", key, who)
     end
   end
 end
@@ -38,7 +40,7 @@ end
 function users.of(reader, given, count)
   count = reader:whole("--users", count, 1, 1e6)
   local out = core.copy(given, { workload = workload_of(reader, given.workload, count) })
-  check_vary(reader, given.vary, out.workload)
+  users.check_vary(reader, "--users", "the users come", given.vary, out.workload)
   if given.kind ~= "plan" then return out end
   local plan = core.plain(core.table(given.plan, "plan"))
   local load = type(plan.load) == "table" and core.plain(plan.load) or {}

@@ -24,6 +24,12 @@ local function parse_value(text)
   return text
 end
 
+--- Options that come as a set and replace the whole workload.
+local of_workload = {
+  users = function(reader, given, value) return users.of(reader, given, tonumber(value)) end,
+  bench = function(reader, given, value) return require("rooflua.applied.bench").of(reader, given, value) end,
+}
+
 --- The table with each of the sets, and a list of what each was: {what, path, before}.
 ---@param is_wanted (fun(path: string): boolean)? whether a set is applied; nil: all are
 local function apply_sets(reader, given, sets, is_wanted)
@@ -36,12 +42,14 @@ local function apply_sets(reader, given, sets, is_wanted)
     end
     seen[path] = text
     if not is_wanted or is_wanted(path) then
-      local of_users = path == "users"
-      done[#done + 1] = { what = of_users and "--users " .. value or "--set " .. text,
-        path = of_users and "workload" or path, before = given }
+      local replaces = of_workload[path]
+      if replaces and seen.users and seen.bench then
+        reader:fail("--bench", "has clients of its own; leave out --users")
+      end
+      done[#done + 1] = { what = replaces and ("--%s %s"):format(path, value) or "--set " .. text,
+        path = replaces and "workload" or path, before = given }
       reader.shared.set = done
-      given = (of_users and users.of or changes.set)(reader, given, of_users and tonumber(value) or path,
-        parse_value(value))
+      given = replaces and replaces(reader, given, value) or changes.set(reader, given, path, parse_value(value))
     end
   end
   return given, done

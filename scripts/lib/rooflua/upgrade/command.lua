@@ -10,7 +10,7 @@ local text = require "rooflua.upgrade.text"
 
 local command = {}
 
-local of_load = { "workload", "rate", "clients", "requests" }
+local of_load = { "bench", "workload", "rate", "clients", "requests" }
 
 --- The load that options of a launch command say; nil where none is asked about.
 local function workload_of(given, told)

@@ -222,7 +222,7 @@ end
 --- Why there are no metrics of a load; nil where there are.
 function text.without_load(answer)
   local load = answer.load
-  if not load then return "none is asked about (--workload, --rate, --clients, or a scenario)" end
+  if not load then return "none is asked about (--bench, --workload, --rate, --clients, or a scenario)" end
   for _, side in ipairs { "before", "after" } do
     if load[side].problem then return ("none %s: %s"):format(side, load[side].problem) end
   end

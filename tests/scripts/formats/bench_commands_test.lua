@@ -1,0 +1,138 @@
+-- Commands of benchmark tools as workloads (`--bench`).
+local test = dofile "tests/scripts/harness.lua"
+local command = require "rooflua.bench.command"
+local opening = require "rooflua.runs.opening"
+local policy = require "rooflua.policy"
+local random = require "rooflua.random"
+
+--- The given parameters of the workload of a command.
+local function read(text)
+  local workload, told = command.read(text)
+  local out = { name = workload.name }
+  for name, value in pairs(policy.parameters(workload)) do
+    if policy.is_given(workload, name) then out[name] = value end
+  end
+  return out, told
+end
+
+test("vLLM's benchmark is its own workload, with its own defaults", function()
+  local found, told = read("vllm bench serve --model Qwen/Qwen3-8B --dataset-name random --random-input-len 1000 "
+    .. "--random-output-len=200 --num-prompts 100 --request-rate 4 --burstiness 0.5 --ignore-eos --seed 3")
+  test.equal(found.name, "vllm_bench")
+  test.equal(found.random_input_len + found.random_output_len + found.num_prompts, 1300)
+  test.equal(found.request_rate * found.burstiness, 2)
+  test.equal(#told, 0)
+  found = read "python3 benchmarks/benchmark_serving.py --backend vllm --max-concurrency 16"
+  test.equal(found.request_rate, math.huge)
+  test.equal(found.max_concurrency, 16)
+end)
+
+test("prompts with few prefixes are groups", function()
+  local found = read("vllm bench serve --dataset-name prefix_repetition --num-prompts 200 "
+    .. "--prefix-repetition-num-prefixes 20 --prefix-repetition-prefix-len 512 --request-rate 10")
+  test.equal(found.groups * found.prompts_per_group, 200)
+  test.equal(found.shared_prefix_tokens, 512)
+  test.equal(found.stages[1].rate_per_s * found.stages[1].duration_s, 200)
+end)
+
+test("SGLang draws lengths up to those that are stated", function()
+  local found = read("python -m sglang.bench_serving --backend sglang --dataset-name random --num-prompts 300 "
+    .. "--random-input 1024 --random-output 512 --random-range-ratio 0.5 --max-concurrency 32")
+  test.equal(found.name, "closed_loop")
+  test.equal(found.clients, 32)
+  test.equal(found.prompt_tokens.min, 512)
+  test.equal(found.prompt_tokens.max, 1024)
+  found = read("python -m sglang.bench_serving --dataset-name random --random-range-ratio 1 --request-rate 8")
+  test.equal(found.name, "poisson")
+  test.equal(found.prompt_tokens, 1024)
+  found = read "python3 -m sglang.bench_serving --dataset-name generated-shared-prefix --gsp-num-groups 8"
+  test.equal(found.groups * found.prompts_per_group, 128)
+  test.equal(found.stages[1].clients, 128)
+end)
+
+test("AIPerf has one client by default, and distinct prompts", function()
+  local found = read("aiperf profile --model M --url localhost:8000 --endpoint-type chat --streaming --concurrency 8 "
+    .. "--request-count 200 --synthetic-input-tokens-mean 1101 --synthetic-input-tokens-stddev 0 --osl 256 "
+    .. "--num-dataset-entries 50 --extra-inputs ignore_eos:true min_tokens:256 --ui none")
+  test.equal(found.clients, 8)
+  test.equal(found.distinct_prompts, 50)
+  test.equal(found.prompt_tokens + found.output_tokens, 1357)
+  found = read "genai-perf profile -m M --osl 100 --isl 200 --isl-stddev 20 --measurement-interval 4000"
+  test.equal(found.clients, 1)
+  test.equal(found.prompt_tokens.deviation, 20)
+  found = read("aiperf profile --model M --osl 100 --request-rate 5 --request-rate-mode constant "
+    .. "--benchmark-duration 60")
+  test.equal(found.name, "constant")
+  test.equal(found.num_requests, 300)
+end)
+
+test("guidellm has kinds of loads, and lengths in --data", function()
+  local data = "--data prompt_tokens=512,output_tokens=128,output_tokens_stdev=20,output_tokens_max=200"
+  local found = read("guidellm benchmark --target http://server:8000 --rate-type concurrent --rate 16 " .. data)
+  test.equal(found.clients, 16)
+  test.equal(found.output_tokens.max, 200)
+  found = read("guidellm benchmark run --target http://server:8000 --profile poisson --rate 2.5 --max-seconds 40 "
+    .. "--data '{\"prompt_tokens\": 256, \"output_tokens\": 64}'")
+  test.equal(found.rate_per_s, 2.5)
+  test.equal(found.num_requests, 100)
+  test.equal(found.prompt_tokens, 256)
+end)
+
+test("a flag that is not known is told, a value that is none is an error", function()
+  local found, told = read "vllm bench serve --new-flag 3 --num-prompts 40 --other"
+  test.equal(found.num_prompts, 40)
+  test.check(told[1]:find("--new-flag, --other", 1, true) ~= nil, told[1])
+  for message, text in pairs {
+    ["--num-prompts: expected a whole number"] = "vllm bench serve --num-prompts many",
+    ["--num-prompts: expected a value"] = "vllm bench serve --num-prompts --other",
+    ["belongs to no flag"] = "vllm bench serve 5",
+    ["is stated twice"] = "vllm bench serve --num-prompts 5 --num-prompts 6",
+    ["the dataset 'sharegpt'"] = "python -m sglang.bench_serving --num-prompts 5",
+    ["expected the command of a benchmark"] = "vllm serve Qwen/Qwen3-8B",
+    ["sweep is many loads"] = "guidellm benchmark --profile sweep --data prompt_tokens=5,output_tokens=5",
+    ["needs output_tokens"] = "guidellm benchmark --profile synchronous --data prompt_tokens=5",
+    ["the model decides how long"] = "aiperf profile --model M",
+    ["a pipe"] = "vllm bench serve | tee log",
+    ["--bench: expected"] = "ls -l",
+  } do
+    test.raises(message, function() command.read(text) end)
+  end
+end)
+
+test("every tool's workload sends requests of the stated number", function()
+  for _, text in ipairs {
+    "vllm bench serve --num-prompts 20 --request-rate 5",
+    "vllm bench serve --num-prompts 20 --dataset-name prefix_repetition",
+    "python -m sglang.bench_serving --dataset-name random --num-prompts 20 --random-range-ratio 0.3 --request-rate 9 "
+      .. "--max-concurrency 3",
+    "aiperf profile --osl 20 --request-count 20 --concurrency 4",
+    "guidellm benchmark --profile constant --rate 5 --max-requests 20 --data prompt_tokens=50,output_tokens=5",
+  } do
+    local opened = opening.table({ model = "qwen3-8b", hardware = "h100-sxm", workload = (command.read(text)) }, {})
+    local found = require("rooflua.runs.single").run("serve", opened.reader, (opening.variant(opened, 1)),
+      { document = true, operations = false })
+    test.equal(found.summary.completed, 20, text)
+  end
+end)
+
+test("words that are changed at random are read or refused, and never a mistake of the reader", function()
+  local stream = random.streams(3):stream "words"
+  local commands = { "vllm bench serve --num-prompts 20 --request-rate 5 --random-range-ratio 0.1",
+    "python -m sglang.bench_serving --dataset-name random --num-prompts 20 --random-input-len 100",
+    "aiperf profile --osl 20 --request-count 20 --concurrency 4 --isl 100 --isl-stddev 5",
+    "guidellm benchmark --profile constant --rate 5 --max-requests 20 --data prompt_tokens=50,output_tokens=5" }
+  local pieces = { "--", "-1", "inf", "nan", "1e308", "''", "=", "--rate", "{}", "0", "\255", "--data", "%", "'", "\n" }
+  for _ = 1, 5000 do
+    local words = {}
+    for word in commands[stream:integer(1, #commands)]:gmatch "%S+" do
+      local dice = stream:uniform()
+      if dice < 0.1 then word = pieces[stream:integer(1, #pieces)] end
+      if dice < 0.9 then words[#words + 1] = word end
+      if dice > 0.95 then words[#words + 1] = pieces[stream:integer(1, #pieces)] end
+    end
+    local ok, problem = pcall(command.read, table.concat(words, " "))
+    test.check(ok or not tostring(problem):find "attempt to", "%s: %s", table.concat(words, " "), tostring(problem))
+  end
+end)
+
+test.finish()
