@@ -190,6 +190,16 @@ int serve_step(lua_State* L, Run& run) {
   return 1;
 }
 
+/// serve_is_over(run): whether nothing is left to happen.
+int serve_is_over(lua_State* L, Run& run) {
+  bool over = false;
+  go_on(run, [&](Simulation& simulation) {
+    over = simulation.next_time() == never && simulation.requests().alive() == 0;
+  });
+  lua_pushboolean(L, over);
+  return 1;
+}
+
 /// serve_abort(run, id, outcome): ends a request before its last token. False: it is not alive.
 int serve_abort(lua_State* L, Run& run) {
   const double id = check_number(L, 2, "abort: request");
@@ -371,6 +381,7 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_advance_until", on_run<"run_until", serve_advance_until>);
   set_function(L, "serve_run_or_stop", on_run<"run", serve_run_or_stop>);
   set_function(L, "serve_step", on_run<"step", serve_step>);
+  set_function(L, "serve_is_over", on_run<"step", serve_is_over>);
   set_function(L, "serve_abort", on_run<"abort", serve_abort>);
   set_function(L, "serve_now", guarded<serve_now>);
   set_function(L, "serve_finish", on_run<"result", serve_finish>);

@@ -6,6 +6,7 @@ local json = require "rooflua.json"
 local changes = require "rooflua.applied.changes"
 local Reader = require "rooflua.scenario.reader"
 local shape = require "rooflua.scenario.shape"
+local stated_policies = require "rooflua.applied.stated_policies"
 local users = require "rooflua.applied.users"
 local variants = require "rooflua.scenario.variants"
 
@@ -41,7 +42,7 @@ local function apply_sets(reader, given, sets, is_wanted)
         path = of_users and "workload" or path, before = given }
       reader.shared.set = done
       given = (of_users and users.of or changes.set)(reader, given, of_users and tonumber(value) or path,
-        parse_value(value))
+        stated_policies.of(reader, path, parse_value(value)))
     end
   end
   return given, done
