@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "library/answers.h"
 #include "library/opening.h"
+#include "measure/write/result.h"
 
 namespace rooflua::library {
 
@@ -70,8 +71,9 @@ std::unique_ptr<Run> Run::fork() {
 const std::string& Run::result() {
   if (result_.empty()) {
     const Json returned = ask("result");
-    result_ = dump_json(
-        opened_->scenario.document({opened_->scenario.result(0, returned, /*explain=*/false)}));
+    const script::Scenario& scenario = opened_->scenario;
+    result_ =
+        dump_json(with_build(scenario.document({scenario.result(0, returned, /*explain=*/false)})));
   }
   return result_;
 }
