@@ -145,6 +145,7 @@ int serve_advance_until(lua_State* L, Run& run) {
   const double until_s = check_number(L, 2, "run_until");
   if (!(until_s >= 0 && std::isfinite(until_s)))
     throw Error("run_until", "expected a time >= 0 in seconds");
+  picoseconds(until_s, "run_until");  // a time that the clock cannot have breaks nothing
   go_on(run, [=](Simulation& simulation) {
     while (!simulation.run_until(until_s, &stop_requested(), instants_per_look)) check_memory(L);
   });
