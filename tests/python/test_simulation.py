@@ -1,8 +1,12 @@
 """Simulations that go step by step in this process, by librooflua."""
 
 import gc
+import json
 import math
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +45,19 @@ def test_its_state_and_clock():
         assert {"id", "prompt_tokens", "emitted_tokens"} <= set(running[0])
         partial = simulation.result().document["variants"][0]["partial"]
         assert partial["stopped_by"] == "caller" and partial["finished"] == state["requests"]["ended"]
+
+
+def test_its_documents_are_those_of_the_schema(tmp_path):
+    with rooflua.open(**KEYS, engine="vllm 0.19", replicas=2, slo={"ttft_s": 0.2}) as simulation:
+        for name, time_s in (("start", 0), ("middle", 1), ("end", math.inf)):
+            simulation.until(time_s)
+            (tmp_path / f"{name}.json").write_text(json.dumps(simulation.result().document))
+    home = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, home / "tests/app/schema.py", home / "docs/schema/result.json",
+                           *sorted(tmp_path.glob("*.json"))], capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip("SKIPPED: no jsonschema")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_fork_goes_on_without_its_original():

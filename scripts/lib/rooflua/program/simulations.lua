@@ -1,7 +1,6 @@
 -- What the library asks of a simulation that runs step by step (engine/library), and of its forks. A state has one
 -- scenario. A simulation is a number in the library's hands, because only documents cross between the two.
 local native = require "rooflua.native"
-local core = require "rooflua.base.core"
 local full_run = require "rooflua.serving.full_run"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
