@@ -247,6 +247,28 @@ TEST_CASE("a fork has the same future, and its own; it outlives the original") {
   CHECK(rooflua_run_step(fork, 1, nullptr, 0) == ROOFLUA_CLOSED);
 }
 
+TEST_CASE("every served scenario gives the same in pieces, and so does its fork", "[long]") {
+  int compared = 0;
+  for (const auto& each : std::filesystem::directory_iterator(source_dir() / "scenarios")) {
+    if (each.path().extension() != ".lua") continue;
+    const std::string path = each.path().string();
+    rooflua_run* opened = rooflua_run_open(path.c_str(), R"({"vary": {}})", nullptr, 0);
+    if (opened == nullptr) continue;  // of another kind, or what `vary` gives is missing
+    INFO(path);
+    const Open run(opened);
+    run.step(500);
+    run.result();
+    const Open fork(run.fork());
+    while (run.step(1000)) run.state();
+    fork.until(infinity);
+    const std::string whole = expected(path, {"vary={}"});
+    CHECK(run.result() == whole);
+    CHECK(fork.result() == whole);
+    ++compared;
+  }
+  CHECK(compared >= 20);
+}
+
 TEST_CASE("an error of a policy ends a run, and a fork made before goes on") {
   const std::string path = broken(9);
   const Open run(path.c_str());
