@@ -137,6 +137,7 @@ TEST_CASE("a run that went step by step gives the bytes of `run --json`") {
     while (stepped.step(7)) {
       stepped.state();
       stepped.result();
+      at_once.step();  // in between
     }
     CHECK(!at_once.until(infinity));
     for (double time_s = 0; timed.until(time_s);) time_s += 0.1;
@@ -245,6 +246,25 @@ TEST_CASE("a fork has the same future, and its own; it outlives the original") {
   second.until(infinity);
   CHECK(second.result() == expected(path));
   CHECK(rooflua_run_step(fork, 1, nullptr, 0) == ROOFLUA_CLOSED);
+}
+
+TEST_CASE("two threads run simulations of their own") {
+  const std::string path = written("threads.lua", "replicas = 2");
+  std::string found[2];
+  const auto work = [&](std::string* out) {  // Catch is for one thread
+    rooflua_run* run = rooflua_run_open(path.c_str(), nullptr, nullptr, 0);
+    while (rooflua_run_step(run, 3, nullptr, 0) == 1) {
+    }
+    out->resize(static_cast<std::size_t>(std::max(0, rooflua_run_result(run, nullptr, 0))) + 1);
+    rooflua_run_result(run, out->data(), out->size());
+    out->pop_back();
+    rooflua_run_close(run);
+  };
+  std::thread first(work, &found[0]), second(work, &found[1]);
+  first.join();
+  second.join();
+  CHECK(found[0] == expected(path));
+  CHECK(found[1] == found[0]);
 }
 
 TEST_CASE("every served scenario gives the same in pieces, and so does its fork", "[long]") {
