@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/terminal.h"
 #include "measure/write/fitted.h"
+#include "measure/write/result.h"
 
 namespace rooflua::app {
 
@@ -22,18 +22,6 @@ namespace {
 /// ": No space left on device"
 std::string reason() {
   return errno != 0 ? std::string(": ") + std::strerror(errno) : "";
-}
-
-/// The document with its key `build`: after `schema`, or at its end where it has none.
-Json with_build(const Json& document) {
-  if (!document.is_object()) return document;
-  Json out = Json::object();
-  for (const Json::Member& each : document.members()) {
-    out[each.key] = each.value;
-    if (each.key == "schema") out["build"] = build_stamp();
-  }
-  out["build"] = build_stamp();
-  return out;
 }
 
 }  // namespace

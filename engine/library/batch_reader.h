@@ -5,17 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "library/rooflua.h"
+#include "library/answers.h"
 #include "serve/contract/batch.h"
 
 namespace rooflua::library {
-
-/// An argument of a call is wrong: ROOFLUA_MISUSE.
-class Misuse : public Error {
- public:
-  using Error::Error;
-};
 
 /// Reads one batch after another. What was read stays until the next one is read; arrays of the
 /// caller are not copied.

@@ -1,5 +1,6 @@
 #include "library/pricer.h"
 
+#include "library/opening.h"
 #include "script/variant_result.h"
 
 namespace rooflua::library {
@@ -8,36 +9,11 @@ namespace {
 
 constexpr const char* module = "rooflua.program.pricer";
 
-script::VmOptions options_of(const std::filesystem::path& home) {
-  script::VmOptions options;
-  options.home = home;
-  options.interruptible = false;
-  options.owns_process = false;
-  options.memory_bytes = 0;  // the other program's memory would count as well
-  options.print_to_stderr = true;
-  return options;
-}
-
-Json object_of(const char* overrides) {
-  if (overrides == nullptr) return Json::object();
-  Json read = parse_json(overrides, "overrides");
-  if (!read.is_object())
-    throw Misuse("overrides", "expected an object, as in {\"deployment.tp\": 2}, found " +
-                                  std::string(kind_name(read)));
-  return read;
-}
-
-/// What opening said of the scenario.
-Json opened(script::Vm& vm, const char* scenario, const char* overrides) {
-  const Json changes = object_of(overrides);
-  return vm.call(module, "open", {scenario == nullptr ? Json() : Json(scenario), changes});
-}
-
 }  // namespace
 
-Pricer::Pricer(const std::filesystem::path& home, const char* scenario, const char* overrides)
-    : vm_(options_of(home)),
-      about_(opened(vm_, scenario, overrides)),
+Pricer::Pricer(const std::vector<Json>& scenario)
+    : vm_(vm_options()),
+      about_(vm_.call(module, "open", scenario)),
       price_(vm_, module, "price"),
       explain_(vm_, module, "explain") {}
 

@@ -2,8 +2,7 @@
 // The prices of one scenario: a Lua state of its own with the scenario open in it, and what it
 // answered last. Not for several threads at once.
 
-#include <filesystem>
-#include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "library/batch_reader.h"
@@ -15,11 +14,9 @@ namespace rooflua::library {
 
 class Pricer {
  public:
-  /// @param home       holds scripts/, scenarios/, bench_data/
-  /// @param scenario   its file; null: the overrides are all of it
-  /// @param overrides  an object of JSON, or null
+  /// @param scenario  of stated() (library/opening.h)
   /// @throws Error
-  Pricer(const std::filesystem::path& home, const char* scenario, const char* overrides);
+  explicit Pricer(const std::vector<Json>& scenario);
 
   /// Seconds. @throws Misuse, Error
   double price(const ::rooflua_batch* batch);

@@ -1,4 +1,6 @@
-/* rooflua.h: what a step of LLM inference takes, for other programs. Plain C.
+/* rooflua.h: what a step of LLM inference takes, and simulations, for other programs. Plain C.
+ *
+ * The price of steps:
  *
  *     char error[512];
  *     rooflua_pricer *pricer = rooflua_open("scenario.lua", NULL, error, sizeof error);
@@ -7,7 +9,14 @@
  *     if (rooflua_price(pricer, &batch, &seconds, error, sizeof error) != ROOFLUA_OK) puts(error);
  *     rooflua_close(pricer);
  *
- * A pricer belongs to the thread that opened it: each thread opens its own, and they share nothing.
+ * A served scenario, event by event, with its state and its results on the way:
+ *
+ *     rooflua_run *run = rooflua_run_open("scenario.lua", NULL, error, sizeof error);
+ *     while (rooflua_run_step(run, 100, error, sizeof error) > 0) ...
+ *     rooflua_run_close(run);
+ *
+ * A pricer and a run belong to the thread that opened them: each thread opens its own, and they
+ * share nothing.
  * No function prints, handles a signal, changes a setting of the process, or lets an exception
  * out. docs/LIBRARY.md says how a simulator of an engine uses this.
  */
@@ -24,14 +33,15 @@ extern "C" {
 /* What functions return. Below 0 there is an error. */
 enum {
   ROOFLUA_OK = 0,
-  ROOFLUA_ERROR = -1,   /* the scenario, its files, or the price of a batch */
+  ROOFLUA_ERROR = -1,   /* the scenario, its files, a policy, or the price of a batch */
   ROOFLUA_MISUSE = -2,  /* an argument: NULL, a negative number, a struct of another size */
-  ROOFLUA_CLOSED = -3,  /* the pricer is NULL, closed, or of another thread */
+  ROOFLUA_CLOSED = -3,  /* the handle is NULL, closed, or of another thread */
   ROOFLUA_MEMORY = -4   /* memory has run out */
 };
 
-/* Opaque. Its value is a number and not the address of anything. */
+/* Opaque. Their values are numbers and not addresses of anything. */
 typedef struct rooflua_pricer rooflua_pricer;
+typedef struct rooflua_run rooflua_run;
 
 /* A chunk of a prompt. */
 typedef struct rooflua_prefill {
@@ -84,7 +94,8 @@ typedef struct rooflua_memory {
  *
  * scenario_path   its file; NULL: the overrides are all of it (model, hardware, ...)
  * overrides_json  an object: keys as in --set ({"deployment.tp": 2}), or NULL; "command" is a
- *                 launch command in place of model, engine and deployment
+ *                 launch command in place of model, engine and deployment; "set" is a list of
+ *                 texts as --set takes them ("deployment.tp=2")
  * error           gets the message of a failure; may be NULL
  * returns         NULL on failure */
 rooflua_pricer *rooflua_open(const char *scenario_path, const char *overrides_json, char *error,
@@ -107,6 +118,60 @@ int rooflua_capacity(rooflua_pricer *pricer, rooflua_memory *memory);
 /* Frees a pricer. NULL, a closed pricer and one of another thread are left alone. What a thread
  * has not closed is freed when the thread ends. */
 void rooflua_close(rooflua_pricer *pricer);
+
+/* Opens a scenario of kind "serve" as a simulation at time 0, without `vary` and `sweep`.
+ *
+ * scenario_path   its file; NULL: the overrides are all of it
+ * overrides_json  as for rooflua_open; a policy is an object with its name and its parameters:
+ *                 {"workload": {"name": "poisson", "rate_per_s": 5}}
+ * error           gets the message of a failure; may be NULL
+ * returns         NULL on failure */
+rooflua_run *rooflua_run_open(const char *scenario_path, const char *overrides_json, char *error,
+                              size_t error_bytes);
+
+/* Goes on up to the end of a step, so many times (>= 1): of the replica whose step ends next. Steps
+ * that end at one time end together.
+ *
+ * returns  1: something is left to happen; 0: all is over. Below 0 an error. After an error of a
+ *          policy the run cannot go on, and says so: a fork made before can */
+int rooflua_run_step(rooflua_run *run, int32_t steps, char *error, size_t error_bytes);
+
+/* Goes on with every event up to this time of its clock, in seconds, >= 0; of INFINITY, to the end.
+ * Nothing interrupts it: take several times where a workload may not end.
+ *
+ * returns  as rooflua_run_step */
+int rooflua_run_until(rooflua_run *run, double time_s, char *error, size_t error_bytes);
+
+/* Where its clock stands, in seconds. */
+int rooflua_run_now(rooflua_run *run, double *now_s, char *error, size_t error_bytes);
+
+/* The present as JSON:
+ *
+ *     now_s     its clock
+ *     over      whether nothing is left to happen
+ *     requests  {arrived, ended, live, outcomes}: how many were sent; how many ended in which way
+ *     replicas  of each its name, waiting and running (lists of requests with id, phase,
+ *               prompt_tokens, context_tokens, emitted_tokens, ...), free_blocks, total_blocks,
+ *               block_size (tokens), decodes, outstanding, planned_steps, ...
+ *
+ * returns  the bytes of the whole JSON without its NUL; if this is not below `bytes`, the text was
+ *          cut: ask again with more. Below 0 an error, and `json` has {"error": "..."} */
+int rooflua_run_state(rooflua_run *run, char *json, size_t bytes);
+
+/* An independent copy of the present: same policies in the same state, same random numbers, same
+ * future. It belongs to the same thread, and goes on when the original is closed.
+ *
+ * returns  NULL on failure: a policy keeps what cannot be copied */
+rooflua_run *rooflua_run_fork(rooflua_run *run, char *error, size_t error_bytes);
+
+/* The results so far, as `rooflua run --json` writes them: docs/schema/result.json. Where something
+ * is left to happen, the variant has `partial`, stopped by "caller".
+ *
+ * returns  as rooflua_run_state */
+int rooflua_run_result(rooflua_run *run, char *json, size_t bytes);
+
+/* Frees a run; its forks stay. Otherwise as rooflua_close. */
+void rooflua_run_close(rooflua_run *run);
 
 #ifdef __cplusplus
 }

@@ -92,6 +92,13 @@ Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options)
   adopt(vm_->call(scenario_module, "open_table", {table, given}));
 }
 
+Scenario Scenario::told(Vm& vm, const Json& opened) {
+  Scenario out(vm);
+  out.file_ = text_of(opened, "file");
+  out.adopt(opened);
+  return out;
+}
+
 void Scenario::adopt(const Json& opened) {
   number_ = told_of(opened, "number");
   kind_ = text_of(opened, "kind");
@@ -136,6 +143,10 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
     waiting.waits = true;
     return waiting;
   }
+  return result(variant, returned, explain);
+}
+
+VariantResult Scenario::result(std::size_t variant, const Json& returned, bool explain) const {
   // The summary of a served variant comes beside the table that Lua returns: it stays a struct.
   VariantResult out =
       variant_result(kind_, variants_[variant], returned,

@@ -73,6 +73,9 @@ class Scenario {
   /// The same for a table, as `rooflua step` makes one. Its policies are names ("kernels:preset").
   Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {});
 
+  /// One that scripts have opened: what a function such as program/scenarios.lua's open told.
+  static Scenario told(Vm& vm, const Json& opened);
+
   const std::string& kind() const { return kind_; }  // "price", "static", "serve", "search", "plan"
   const std::string& title() const { return title_; }
   std::int64_t seed() const { return seed_; }
@@ -93,6 +96,9 @@ class Scenario {
   RunNames names(bool explain, bool sketch);
   /// Runs one variant. `explain` puts the operations of kind "price" into the text.
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
+  /// The result of a variant from what program/kinds.lua, or a function like its run, returned
+  /// last.
+  VariantResult result(std::size_t variant, const Json& returned, bool explain) const;
   /// What a served variant says of its machine and load (serving/facts.lua), for files of other
   /// tools.
   Json facts(std::size_t variant);
@@ -113,6 +119,7 @@ class Scenario {
   Json document(const std::vector<VariantResult>& results) const;
 
  private:
+  explicit Scenario(Vm& vm) : vm_(&vm) {}
   void adopt(const Json& opened);
 
   /// Calls a function of program/scenarios.lua with this scenario's number and further arguments.

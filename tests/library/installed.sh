@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs a build into an empty tree, and builds and runs there a program in C, by pkg-config and by find_package of
-# CMake, and one in Python. Their prices are those of the command `step`.
+# CMake, and one in Python. Their prices are those of the command `step`, and the results of their runs those of `run`.
 #   installed.sh BUILD_FOLDER
 set -eu
 build=$(realpath "$1")
@@ -31,6 +31,25 @@ cc -std=c11 -Wall -Wextra -Werror -pedantic price.c -o by_pkg_config $(pkg-confi
 found=$(LD_LIBRARY_PATH=$libraries ./by_pkg_config "{$model}")
 [ "$found" = "$expected" ] || { echo "by pkg-config: $found, step says $expected"; exit 1; }
 
+# A run: what rooflua.run says of the same scenario.
+load='"workload": {"name": "poisson", "rate_per_s": 20, "num_requests": 60, "prompt_tokens": 300, "output_tokens": 20}'
+cp "$here/simulate.c" .
+# shellcheck disable=SC2046 # the flags are several words
+cc -std=c11 -Wall -Wextra -Werror -pedantic simulate.c -o simulate $(pkg-config --cflags --libs rooflua)
+LD_LIBRARY_PATH=$libraries ./simulate "{$model, $load}" >simulated.json
+PYTHONPATH=$("$tree/bin/rooflua" --python-path) PYTHONDONTWRITEBYTECODE=1 python3 - <<PYTHON || { echo "a run differs"; exit 1; }
+import json
+import rooflua
+
+keys = {$model, $load}
+expected = rooflua.run(**keys).document["variants"]
+with rooflua.open(**keys) as simulation:
+    simulation.step(20)
+    assert simulation.run().document["variants"] == expected
+with open("simulated.json") as file:
+    assert json.load(file)["variants"] == expected
+PYTHON
+
 mkdir project
 cp price.c project
 cat >project/CMakeLists.txt <<'CMAKE'
@@ -52,6 +71,6 @@ with rooflua.Pricer(**{$model}) as pricer:
 PYTHON
 )
 [ "$found" = "$expected" ] || { echo "Python: $found, step says $expected"; exit 1; }
-left=$(nm -D --defined-only "$libraries/librooflua.so" 2>/dev/null | grep -vc ' rooflua_[a-z]*$' || true)
-[ "$left" = 0 ] || { echo "the library shows more than its five functions"; exit 1; }
-echo "a program in C, by pkg-config and by CMake, and one in Python agree with step: $expected s"
+left=$(nm -D --defined-only "$libraries/librooflua.so" 2>/dev/null | grep -vc ' rooflua_[a-z_]*$' || true)
+[ "$left" = 0 ] || { echo "the library shows more than its functions"; exit 1; }
+echo "a program in C, by pkg-config and by CMake, and one in Python agree with step and run: $expected s"

@@ -1,10 +1,12 @@
 """A short scenario, and files of results that the program wrote."""
 
+import ctypes
 import subprocess
 
 import pytest
 
 import rooflua
+from rooflua.library import library_path
 
 SCENARIO = """
 return {
@@ -22,6 +24,15 @@ def folder(tmp_path_factory):
     (path / "chat.lua").write_text(SCENARIO)
     (path / "one.lua").write_text(SCENARIO.replace("vary = ", "-- "))
     return path
+
+
+@pytest.fixture
+def has_library():
+    """Skips a test where librooflua is not built."""
+    try:
+        ctypes.CDLL(library_path())
+    except OSError as problem:
+        pytest.skip(f"SKIPPED: {problem}")
 
 
 @pytest.fixture(scope="session")

@@ -14,14 +14,8 @@ KEYS = {"model": "llama-3.1-8b", "hardware": "h200-sxm", "engine": "vllm 0.19"}
 
 
 @pytest.fixture
-def pricer():
-    try:
-        opened = rooflua.Pricer(**KEYS)
-    except rooflua.Mistake as problem:
-        if "was not loaded" in str(problem):
-            pytest.skip(f"SKIPPED: {problem}")
-        raise
-    with opened:
+def pricer(has_library):
+    with rooflua.Pricer(**KEYS) as opened:
         yield opened
 
 

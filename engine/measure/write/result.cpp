@@ -8,6 +8,7 @@
 #include <span>
 #include <variant>
 
+#include "base/build_stamp.h"
 #include "base/fields.h"
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
@@ -287,6 +288,17 @@ Json to_json(const Result& result) {
     entry["summary"] = to_json(variant.summary);
     out["variants"].push_back(std::move(entry));
   }
+  return out;
+}
+
+Json with_build(const Json& document) {
+  if (!document.is_object()) return document;
+  Json out = Json::object();
+  for (const Json::Member& each : document.members()) {
+    out[each.key] = each.value;
+    if (each.key == "schema") out["build"] = build_stamp();
+  }
+  out["build"] = build_stamp();
   return out;
 }
 

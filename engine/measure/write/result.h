@@ -45,6 +45,9 @@ Json to_json(const Result& result);
 /// The summary as it is read back from its JSON text: figures that do not exist are null.
 Json document(const Summary& summary);
 
+/// A document with its key `build`: after `schema`, or at its end where it has none.
+Json with_build(const Json& document);
+
 /// The inverse, exact: for summaries of files and of worker processes.
 /// @throws Error naming the key that is missing or of another kind
 Summary summary_from_json(const Json& summary, const std::string& file);

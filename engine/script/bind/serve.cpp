@@ -145,6 +145,7 @@ int serve_advance_until(lua_State* L, Run& run) {
   const double until_s = check_number(L, 2, "run_until");
   if (!(until_s >= 0 && std::isfinite(until_s)))
     throw Error("run_until", "expected a time >= 0 in seconds");
+  picoseconds(until_s, "run_until");  // a time that the clock cannot have breaks nothing
   go_on(run, [=](Simulation& simulation) {
     while (!simulation.run_until(until_s, &stop_requested(), instants_per_look)) check_memory(L);
   });
@@ -187,6 +188,16 @@ int serve_step(lua_State* L, Run& run) {
   bool more = false;
   go_on(run, [&](Simulation& simulation) { more = simulation.step(); });
   lua_pushboolean(L, more);
+  return 1;
+}
+
+/// serve_is_over(run): whether nothing is left to happen.
+int serve_is_over(lua_State* L, Run& run) {
+  bool over = false;
+  go_on(run, [&](Simulation& simulation) {
+    over = simulation.next_time() == never && simulation.requests().alive() == 0;
+  });
+  lua_pushboolean(L, over);
   return 1;
 }
 
@@ -371,6 +382,7 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_advance_until", on_run<"run_until", serve_advance_until>);
   set_function(L, "serve_run_or_stop", on_run<"run", serve_run_or_stop>);
   set_function(L, "serve_step", on_run<"step", serve_step>);
+  set_function(L, "serve_is_over", on_run<"step", serve_is_over>);
   set_function(L, "serve_abort", on_run<"abort", serve_abort>);
   set_function(L, "serve_now", guarded<serve_now>);
   set_function(L, "serve_finish", on_run<"result", serve_finish>);

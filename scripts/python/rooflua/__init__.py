@@ -7,6 +7,7 @@
     rooflua.read("a.json")               any of the files that rooflua writes
     rooflua.call("validate", folder)     the document of any other command
     rooflua.trace.write(rows, "t.csv")   requests for workloads.trace
+    rooflua.open("chat.lua")             a simulation that goes step by step, in this process
     rooflua.Pricer(model=..., hardware=...).price(decodes=64, context_tokens=131072)   a step, in this process
 
 The standard library is enough. Where pandas is installed, tables are DataFrames, else lists of dicts.
@@ -18,8 +19,9 @@ from .pricer import Pricer
 from .requests import requests
 from .results import Result, results
 from .run import Interrupted, Mistake, call, program, run
+from .simulation import Simulation, open
 from .traces import read
 from .watched import Cancelled
 
-__all__ = ["Cancelled", "Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program",
-           "read", "requests", "results", "run", "trace"]
+__all__ = ["Cancelled", "Interrupted", "Mistake", "Pricer", "Result", "Simulation", "call", "load_ipython_extension",
+           "open", "program", "read", "requests", "results", "run", "trace"]

@@ -9,19 +9,14 @@
 from __future__ import annotations
 
 import ctypes
-import glob
 import json
 import os
 from array import array
 from operator import index
-from pathlib import Path
 
-from .run import Mistake
+from .library import ERROR_BYTES, HANDLE, SIZE, TEXT, document, load, opened, refuse
 
-_NAME = "librooflua.so.0"
-_ERROR_BYTES = 4096
 _MOST_REQUESTS, _MOST_TOKENS = 1_000_000, 2 ** 53  # rooflua.h; ctypes would cut a larger number off
-_MISUSE, _CLOSED, _MEMORY = -2, -3, -4
 
 
 class _Batch(ctypes.Structure):
@@ -69,43 +64,18 @@ def _check(what, value, most):
         raise ValueError(f"batch: {what}: expected a whole number from 0 to {most}, found {value}")
 
 
-def library_path():
-    """The library: $ROOFLUA_LIBRARY, else that of the installation or build beside this package, else by name."""
-    stated = os.environ.get("ROOFLUA_LIBRARY")
-    if stated:
-        return stated
-    home = Path(__file__).resolve().parents[3]
-    prefix = home.parents[1] if home.parent.name == "share" else home
-    for pattern in (f"lib/{_NAME}", f"lib/*/{_NAME}", f"lib64/{_NAME}", f"build/release/lib/{_NAME}",
-                    f"build/*/lib/{_NAME}"):
-        found = sorted(glob.glob(str(prefix / pattern)))
-        if found:
-            return found[0]
-    return _NAME
-
-
 def _load():
-    try:
-        library = ctypes.CDLL(library_path())
-    except OSError as problem:
-        raise Mistake(f"the library of rooflua was not loaded: {problem}; install librooflua0, or set ROOFLUA_LIBRARY "
-                      f"to {_NAME}") from None
-    handle, batch, text = ctypes.c_void_p, ctypes.POINTER(_Batch), ctypes.c_char_p
-    library.rooflua_open.argtypes = [text, text, text, ctypes.c_size_t]
-    library.rooflua_open.restype = handle
+    library = load()
+    batch = ctypes.POINTER(_Batch)
+    library.rooflua_open.argtypes = [TEXT, TEXT, TEXT, SIZE]
+    library.rooflua_open.restype = HANDLE
     # The price is asked for often: its arguments have their types already, and ctypes need not check them.
     library.rooflua_price.restype = ctypes.c_int
-    library.rooflua_explain.argtypes = [handle, batch, text, ctypes.c_size_t]
-    library.rooflua_capacity.argtypes = [handle, ctypes.POINTER(_Memory)]
-    library.rooflua_close.argtypes = [handle]
+    library.rooflua_explain.argtypes = [HANDLE, batch, TEXT, SIZE]
+    library.rooflua_capacity.argtypes = [HANDLE, ctypes.POINTER(_Memory)]
+    library.rooflua_close.argtypes = [HANDLE]
     library.rooflua_close.restype = None
     return library
-
-
-def _raise(code, text):
-    if code == _MEMORY:
-        raise MemoryError(text)
-    raise {_MISUSE: ValueError, _CLOSED: RuntimeError}.get(code, Mistake)(text)
 
 
 class Pricer:
@@ -121,19 +91,16 @@ class Pricer:
         self._handle = None
         self._library = _load()
         overrides = {**keys, **(set or {})}
-        self._error = ctypes.create_string_buffer(_ERROR_BYTES)
+        self._error = ctypes.create_string_buffer(ERROR_BYTES)
         path = None if scenario is None else os.fsencode(scenario)
         given = None if scenario is not None and not overrides else json.dumps(overrides, allow_nan=False).encode()
-        handle = self._library.rooflua_open(path, given, self._error, _ERROR_BYTES)
-        if not handle:
-            raise Mistake(self._error.value.decode(errors="replace"))
-        self._handle = ctypes.c_void_p(handle)
+        self._handle = opened(self._library.rooflua_open, path, given)
         self._batch = _Batch(size=ctypes.sizeof(_Batch))
         self._seconds = ctypes.c_double()
         self._arrays = ()
         self._price = self._library.rooflua_price
         self._by_reference = (self._handle, ctypes.byref(self._batch), ctypes.byref(self._seconds), self._error,
-                              ctypes.c_size_t(_ERROR_BYTES))
+                              SIZE(ERROR_BYTES))
         self._form = "sum"  # what the batch of C may have: decodes and their sum; or prompts and contexts; or all
 
     def _fill(self, prefills, decodes, context_tokens, contexts, widths, drafts, ranks):
@@ -206,7 +173,7 @@ class Pricer:
             raise ValueError(f"batch: {problem}") from None
         code = self._price(*self._by_reference)
         if code:
-            _raise(code, self._error.value.decode(errors="replace"))
+            refuse(code, self._error.value.decode(errors="replace"))
         return self._seconds.value
 
     def explain(self, decodes=0, context_tokens=0, *, prefills=(), contexts=None, widths=None, drafts=None,
@@ -216,23 +183,14 @@ class Pricer:
             self._fill(prefills, decodes, context_tokens, contexts, widths, drafts, ranks)
         except TypeError as problem:
             raise ValueError(f"batch: {problem}") from None
-        room = 1 << 16
-        while True:
-            text = ctypes.create_string_buffer(room)
-            size = self._library.rooflua_explain(self._handle, ctypes.byref(self._batch), text, room)
-            if size < 0:
-                problem = text.value.decode(errors="replace")
-                _raise(size, json.loads(problem)["error"] if problem else "memory has run out")
-            if size < room:
-                return json.loads(text.value)
-            room = size + 1
+        return document(self._library.rooflua_explain, self._handle, ctypes.byref(self._batch))
 
     def capacity(self):
         """How many tokens the KV cache holds: a dict of the fields of rooflua_memory (rooflua.h)."""
         memory = _Memory(size=ctypes.sizeof(_Memory))
         code = self._library.rooflua_capacity(self._handle, ctypes.byref(memory))
         if code:
-            _raise(code, memory.text.decode(errors="replace"))
+            refuse(code, memory.text.decode(errors="replace"))
         found = {name: getattr(memory, name) for name, _ in _Memory._fields_ if name != "size"}
         return {**found, "starts": bool(memory.starts), "text": memory.text.decode(errors="replace")}
 

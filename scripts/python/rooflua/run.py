@@ -169,10 +169,16 @@ def _value(value, where):
     return _refuse(value, where)
 
 
+def set_texts(set, users=None):  # noqa: A002, as in run()
+    """What --set is given: a list of "key=value"; --users is one of them."""
+    stated = dict(set or {}) if users is None else {**(set or {}), "users": users}
+    return [f"{key}={_value(value, key)}" for key, value in stated.items()]
+
+
 def _options(set, users, seed, jobs, results, trusted, timeout_s, intervals):
     out = [] if intervals else ["--intervals", "off"]
-    for key, value in (set or {}).items():
-        out += ["--set", f"{key}={_value(value, key)}"]
+    for text in set_texts(set):
+        out += ["--set", text]
     for name, value in (("--users", users), ("--seed", seed), ("--jobs", jobs), ("--results", results),
                         ("--timeout", timeout_s)):
         if value is not None:
@@ -193,7 +199,7 @@ def _documents(folder, out):
 
 
 @contextmanager
-def _written(text, folder):
+def written(text, folder):
     """The file of a scenario that has none: in the current folder while it runs, so that policies of this folder are
     found by their names; in `folder` where nothing can be written there. A path is a file already."""
     if isinstance(text, Path):
@@ -214,7 +220,7 @@ def _written(text, folder):
 
 def _page(source, options):
     """The page of --html of a run that is repeated."""
-    with tempfile.TemporaryDirectory(prefix="rooflua-") as name, _written(source, Path(name)) as file:
+    with tempfile.TemporaryDirectory(prefix="rooflua-") as name, written(source, Path(name)) as file:
         folder = Path(name)
         source = str(file)
         status, _, err = command(["run", source, "--quiet", "--html", str(folder / "page.html"), *options])
@@ -252,7 +258,7 @@ def run(scenario=None, *, set=None, users=None, seed=None, jobs=None, requests=F
                      *_options(set, users, seed, jobs, results, trusted, timeout_s, intervals)]
         if requests:
             arguments += ["--requests", str(folder / "requests.csv")]
-        with _written(source, folder) as file:
+        with written(source, folder) as file:
             words = ["run", str(file), *arguments]
             if on_progress is None and cancel is None:
                 status, out, err = command(words)

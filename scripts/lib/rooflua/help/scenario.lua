@@ -84,16 +84,9 @@ end
 --- Key paths that take a policy, each with its folder as a dict of Python has them; "metrics.*" takes one at each name.
 function manual.policy_folders()
   local out = {}
-  for _, entry in ipairs(schema.all()) do
-    local names = entry.type == "table" and ".*" or "" -- policies by names of the user
-    if entry.folder then out[#out + 1] = ('"%s": "%s"'):format(entry.path .. names, entry.folder) end
-    for _, inner in ipairs(entry.same_as and schema.all() or {}) do -- keys inside of a replica's own group
-      if inner.folder and inner.path:sub(1, #entry.same_as + 1) == entry.same_as .. "." then
-        out[#out + 1] = ('"%s": "%s"'):format(entry.path .. inner.path:sub(#entry.same_as + 1), inner.folder)
-      end
-    end
+  for path, folder in core.sorted_pairs(schema.policy_folders()) do
+    out[#out + 1] = ('"%s": "%s"'):format(path, folder)
   end
-  table.sort(out)
   return out
 end
 

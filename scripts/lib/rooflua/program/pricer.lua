@@ -1,10 +1,8 @@
 -- What the library asks (engine/library): prices of one batch after another, of one scenario. A state has one pricer.
 local batch = require "rooflua.border.batch"
-local core = require "rooflua.base.core"
 local fresh = require "rooflua.machine.fresh"
-local json = require "rooflua.json"
 local notes = require "rooflua.machine.notes"
-local opening = require "rooflua.runs.opening"
+local overrides = require "rooflua.program.overrides"
 local Prepared = require "rooflua.machine.prepared"
 local prices = require "rooflua.machine.prices"
 local unread_keys = require "rooflua.serving.unread_keys"
@@ -15,33 +13,6 @@ local opened, given, prepared, bound -- of the scenario
 
 local largest_context = 0
 local lent = batch.rewritten(function() return largest_context end)
-
---- A batch that stands for none: kind "price" asks for a list.
-local any_batch = { { decodes = 1, decode_context_tokens = 1 } }
-
---- Divides the overrides: keys of a whole scenario without a file, `--set` for the others, and a launch command.
-local function divided(overrides, has_file)
-  local whole, sets, command = {}, {}, nil
-  if overrides.command ~= nil then
-    command = { text = core.text(overrides.command, "command"), engine = overrides.engine, model = overrides.model }
-  end
-  for key, value in core.sorted_pairs(overrides) do
-    local of_command = key == "command" or command and (key == "engine" or key == "model")
-    local is_whole = not has_file and not key:find(".", 1, true)
-    if is_whole and not of_command then whole[key] = value end
-    if not is_whole and not of_command then sets[#sets + 1] = key .. "=" .. json.encode(value) end
-  end
-  return whole, { set = sets, command = command }
-end
-
-local function open_scenario(path, overrides)
-  local whole, options = divided(overrides, path ~= nil)
-  if path then return opening.file(path, options) end
-  whole.kind = whole.kind or "price"
-  if whole.kind == "price" and whole.price == nil then whole.price = any_batch end
-  options.file = "overrides"
-  return opening.table(whole, options)
-end
 
 --- {prepared, bound} of the one engine that a served scenario has.
 local function served(reader, scenario)
@@ -54,18 +25,14 @@ end
 
 --- Opens the scenario of this state: {kind, title, steps, engine, release, weights, kv}.
 ---@param path string? of its file; nil: the overrides are all of it
----@param overrides table by key, as --set has them; command = that of a launch
-function pricer.open(path, overrides)
-  opened = open_scenario(path, overrides)
+---@param stated table by key, as --set has them; command = that of a launch
+function pricer.open(path, stated)
+  opened = overrides.open(path, stated, "price")
   local reader, kind = opened.reader, opened.kind
   if kind ~= "price" and kind ~= "serve" then
     reader:fail("kind", "expected \"price\" or \"serve\", whose steps can be priced, found \"%s\"", kind)
   end
-  if #opened.variants ~= 1 then
-    reader:fail("vary", "gives %d variants, and a pricer prices one: override it, as in {\"vary\": {}}",
-      #opened.variants)
-  end
-  given = opening.variant(opened, 1)
+  given = overrides.one_variant(opened, "a pricer prices one")
   local own = fresh.of(reader, given)
   if kind == "serve" then
     prepared, bound = served(reader, own)

@@ -42,6 +42,16 @@ function program.open(path, options) return document_of(opening.file(path, optio
 --- The same for a table. options: also file, what errors call it.
 function program.open_table(given, options) return document_of(opening.table(given, options)) end
 
+--- The same for a simulation of the library: document_of, and `simulation`, its number (program/simulations.lua).
+---@param path string? of a scenario's file
+---@param stated table of program/overrides.lua
+function program.open_simulation(path, stated)
+  local opened = require("rooflua.program.overrides").open(path, stated, "serve")
+  local document = document_of(opened)
+  document.simulation = require("rooflua.program.simulations").begin(opened)
+  return document
+end
+
 --- The key path that `--set NAME=VALUE` of the command `step` means: a parameter of the step model, else a key of the
 --- deployment, else a key of the scenario.
 ---@param steps string the step model's name

@@ -6,6 +6,7 @@ local json = require "rooflua.json"
 local changes = require "rooflua.applied.changes"
 local Reader = require "rooflua.scenario.reader"
 local shape = require "rooflua.scenario.shape"
+local stated_policies = require "rooflua.applied.stated_policies"
 local users = require "rooflua.applied.users"
 local variants = require "rooflua.scenario.variants"
 
@@ -49,7 +50,8 @@ local function apply_sets(reader, given, sets, is_wanted)
       done[#done + 1] = { what = replaces and ("--%s %s"):format(path, value) or "--set " .. text,
         path = replaces and "workload" or path, before = given }
       reader.shared.set = done
-      given = replaces and replaces(reader, given, value) or changes.set(reader, given, path, parse_value(value))
+      given = replaces and replaces(reader, given, value)
+        or changes.set(reader, given, path, stated_policies.of(reader, path, parse_value(value)))
     end
   end
   return given, done

@@ -84,6 +84,24 @@ for _, entry in ipairs(all) do
   end
 end
 
+local policy_folders -- once it was asked for
+
+--- Key paths that take a policy -> the folder where its name is looked for; "metrics.*" are policies by names of the
+--- user.
+function schema.policy_folders()
+  if policy_folders then return policy_folders end
+  policy_folders = {}
+  for _, entry in ipairs(all) do
+    if entry.folder then policy_folders[entry.path .. (entry.type == "table" and ".*" or "")] = entry.folder end
+    for _, inner in ipairs(entry.same_as and all or {}) do -- keys inside of a replica's own group
+      if inner.folder and inner.path:sub(1, #entry.same_as + 1) == entry.same_as .. "." then
+        policy_folders[entry.path .. inner.path:sub(#entry.same_as + 1)] = inner.folder
+      end
+    end
+  end
+  return policy_folders
+end
+
 --- Keys of a group that one module reads, as a set.
 function schema.read_by(path, module)
   local out = {}
