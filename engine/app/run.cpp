@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <utility>
 
 #include "app/commands.h"
@@ -327,7 +326,8 @@ void write_outputs(script::Scenario& scenario, const std::vector<script::Variant
   const bool partial = is_partial(results) || is_part(scenario);
   const script::OwnReport own = partial ? script::OwnReport() : scenario.report(results);
   if (arguments.json != "-")
-    print_report(report_text(scenario, results, own.text, arguments), arguments.wide);
+    print_report(report_text(scenario, results, own.text, arguments), arguments.wide,
+                 named_metrics(results));
   if (!arguments.json.empty()) {
     Json document = scenario.document(results);
     if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
