@@ -96,7 +96,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
     report.drawings.push_back(each.drawing);
     report.summaries.push_back(each.summary);
   }
-  report.own_text = own.text;
+  report.own_text = own.figures;
   if (script::last_stop() == script::StopReason::none) {
     const Json explored = scenario.explored(results);
     report.explored = *explored.find("sections");
