@@ -43,8 +43,9 @@ int diff(const std::string& a, const std::string& b, double tolerance,
     return each.is_object() && each.find("schema") != nullptr;
   };
   const Json told =
-      is_document(first) && is_document(second) ? vm.call("rooflua.explore.differences", "of_documents", {first, second, names})
-                : vm.call("rooflua.explore.side_by_side", "of_results", {names});
+      is_document(first) && is_document(second)
+          ? vm.call("rooflua.explore.differences", "of_documents", {first, second, names})
+          : vm.call("rooflua.explore.side_by_side", "of_results", {names});
   if (!told.text().empty()) std::fputs((printable(told.text()) + "\n").c_str(), stdout);
   return comparison.differences.empty() ? 0 : 1;
 }

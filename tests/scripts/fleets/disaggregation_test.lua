@@ -2,7 +2,7 @@
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local full_run = require "rooflua.serving.full_run"
-local live = require "rooflua.serving.live"
+local simulations = require "rooflua.serving.live"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local unread_keys = require "rooflua.serving.unread_keys"
@@ -199,7 +199,7 @@ test("a report says how many GPUs prefill and decode take", function()
   local wide = { tp = 1, dp = 4, ep = 4 }
   local function head(more)
     local given = scenario(more)
-    return full_run.run(live.reader(given), given, {}).text:match "^split +([^\n]+)\n"
+    return full_run.run(simulations.reader(given), given, {}).text:match "^split +([^\n]+)\n"
   end
   test.equal(head {}, "prefill 2 x tp 1 + decode 2 x tp 1 = 4 GPUs")
   test.equal(head { model = "qwen3-30b-a3b", replicas = {
@@ -207,7 +207,7 @@ test("a report says how many GPUs prefill and decode take", function()
     { role = "decode", count = 2, deployment = wide } } },
     "prefill 1 x tp 2 + prefill 1 x tp 2 x pp 2 + decode 2 x tp 1 x dp 4 x ep 4 = 14 GPUs")
   local whole = scene({ replicas = 2, workload = scenario().workload }, {})
-  test.equal(full_run.run(live.reader(whole), whole, {}).text:match "split ", nil)
+  test.equal(full_run.run(simulations.reader(whole), whole, {}).text:match "split ", nil)
 end)
 
 test("without replicas that are split the key is told to change nothing", function()

@@ -22,7 +22,8 @@ end)
 
 test("a page shows numbers of a scenario's own report as reports do, and a terminal all of them", function()
   local answer = require "rooflua.text.answer"
-  local rows = { { "fleet", "GPU-hours", "ms", "peak" }, { "hpa", 0.999155, 230788.6, 8 }, { "keda", 1.78333, 93.6695, 0 } }
+  local rows = { { "fleet", "GPU-hours", "ms", "peak" }, { "hpa", 0.999155, 230788.6, 8 },
+    { "keda", 1.78333, 93.6695, 0 } }
   test.equal(answer.figures(rows), "fleet  GPU-hours  ms      peak\nhpa       0.9992  230789     8\n"
     .. "keda       1.783   93.67     0")
   test.equal(answer.text(rows), "fleet  GPU-hours  ms       peak\nhpa     0.999155   230789     8\n"

@@ -113,7 +113,8 @@ local function own_report(opened, results)
 end
 
 --- The scenario's own report and what is known of the differences between its settings: {text, rows}, and where
---- it gives tables `figures`, the text with the digits of a page. Without a report of its own `rows` has the differences.
+--- it gives tables `figures`, the text with the digits of a page. Without a report of its own `rows` has the
+--- differences.
 function program.report(number, results)
   local opened = opened_by_number[number]
   local told = compared(opened, results)
