@@ -121,7 +121,7 @@ TEST_CASE("the metrics that a search and a sensitivity were asked for are shown 
     return said.text;
   };
   const std::string rate = shown(
-      "goal = 'rate', max = 2, checks = 0, slo = { ttft_s_p99 = 1, tpot_s_p99 = 1 }, show = { "
+      "goal = 'rate', min = 1, max = 2, checks = 0, slo = { ttft_s_p99 = 1, tpot_s_p99 = 1 }, show = { "
       "'queue_s_p90', 'e2e_s_p99' }",
       40);
   CHECK(contains(rate, "ttft_s_p99  tpot_s_p99  queue_s_p90  e2e_s_p99\n"));

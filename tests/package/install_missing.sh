@@ -10,8 +10,8 @@ wrong() { echo "FAILED: $*"; exit 1; }
 
 sed -n '/# first: what is missing/,/# then: the rules/p' "$build/cmake_install.cmake" | sed "s|$build|$top/made|g" >"$top/rule.cmake"
 program=$top/made/bin/rooflua
-library=$(grep -o "$top/made/[^ \")]*librooflua[^ \")]*" "$top/rule.cmake" | head -n 1)
-module=$(grep -o "$top/made/[^ \")]*/rooflua\.so" "$top/rule.cmake" | head -n 1)
+library=$(grep -o "$top/made/[^\")]*librooflua[^\")]*" "$top/rule.cmake" | head -n 1)
+module=$(grep -o "$top/made/[^\")]*/rooflua\.so" "$top/rule.cmake" | head -n 1)
 page=$top/made/documents/rooflua.1.gz
 [ -n "$library" ] && [ -n "$module" ] || wrong "the rule names no library or no module"
 
@@ -24,14 +24,14 @@ foreach(pair rooflua:$program rooflua_library:$library rooflua_module:$module ro
   list(GET pair 1 file)
   get_filename_component(folder \${file} DIRECTORY)
   add_custom_target(\${name} COMMAND \${CMAKE_COMMAND} -E make_directory \${folder} COMMAND \${CMAKE_COMMAND} -E touch \${file}
-    COMMAND sh -c "echo \${name} >>$top/built; test ! -e $top/broken")
+    COMMAND sh -c "echo \${name} >>$top/built; test ! -e $top/broken" VERBATIM)
 endforeach()
 CMAKE
-cmake -G Ninja -S "$top" -B "$top/made" >"$top/log"
+cmake -G Ninja -S "$top" -B "$top/made" >"$top/log" 2>&1 || wrong "the small project: $(cat "$top/log")"
 install_it() { : >"$top/built"; cmake -P "$top/rule.cmake" >"$top/log" 2>&1; }
 built() { sort "$top/built" | tr '\n' ' '; }
 
-cmake --build "$top/made" --target rooflua >"$top/log"
+cmake --build "$top/made" --target rooflua >"$top/log" 2>&1 || wrong "the small project: $(cat "$top/log")"
 install_it || wrong "the program alone was built, and installing ends with an error: $(cat "$top/log")"
 for each in "$library" "$module" "$page"; do [ -e "$each" ] || wrong "$each was not built"; done
 sleep 0.1
