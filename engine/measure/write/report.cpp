@@ -212,7 +212,7 @@ std::string classes_of(const std::vector<Variant>& variants) {
   return "\n" + table.text() + "\n";
 }
 
-constexpr std::size_t most_differences = 40, most_of_a_value = 60;
+constexpr std::size_t most_differences = 200, most_of_a_value = 60;
 
 /// A value that fits a table: the first characters of a long text, list or object.
 std::string cut(const std::string& value) {
