@@ -117,6 +117,13 @@ test("two results of benchmark tools are compared by their metrics, requests by 
   test.equal(side_by_side.of_results { a, test.file(".json", "{}") }, "", "one of them is none")
 end)
 
+test("many levers that nobody has measured stand together", function()
+  local text = levers.text(levers.list { "deployment.tp", "steps2.a", "steps2.b", "steps2.c" })
+  test.check(text:find("a: nobody has measured it; b: nobody has measured it; c: nobody has measured it", 1, true), text)
+  text = levers.text(levers.list { "steps2.a", "deployment.tp", "steps2.b", "steps2.c", "steps2.d" })
+  test.check(text:find "pairs: tp: %d+ of %d+; nobody has measured a, b, c, d$", text)
+end)
+
 test("the shipped counts are of pairs", function()
   local some = 0
   for name, own in pairs(counts) do
