@@ -38,8 +38,14 @@ int diff(const std::string& a, const std::string& b, double tolerance,
   const Comparison comparison = compare(first, second, tolerance);
   std::fputs(report(comparison, tolerance).c_str(), stdout);
   script::Vm vm({.home = home});
-  const Json told = vm.call("rooflua.explore.differences", "of_documents",
-                            {first, second, Json(Json::Array{Json(a), Json(b)})});
+  const Json names(Json::Array{Json(a), Json(b)});
+  const auto is_document = [](const Json& each) {
+    return each.is_object() && each.find("schema") != nullptr;
+  };
+  const Json told =
+      is_document(first) && is_document(second)
+          ? vm.call("rooflua.explore.differences", "of_documents", {first, second, names})
+          : vm.call("rooflua.explore.side_by_side", "of_results", {names});
   if (!told.text().empty()) std::fputs((printable(told.text()) + "\n").c_str(), stdout);
   return comparison.differences.empty() ? 0 : 1;
 }

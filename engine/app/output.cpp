@@ -90,16 +90,17 @@ void write_document(const Json& document, const std::string& path) {
 namespace {
 
 /// @param option  shows the columns that do not fit
-void print_fitted(std::string_view text, int columns, std::string_view option) {
-  std::string shown = fitted(text, columns, option);
+void print_fitted(std::string_view text, int columns, std::string_view option,
+                  const NamedColumns& named = {}) {
+  std::string shown = fitted(text, columns, option, named);
   if (wants_colour(STDOUT_FILENO)) shown = painted(shown);
   std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 }  // namespace
 
-void print_report(std::string_view text, bool wide) {
-  print_fitted(text, wide ? 0 : terminal_columns(STDOUT_FILENO), "--wide");
+void print_report(std::string_view text, bool wide, const NamedColumns& named) {
+  print_fitted(text, wide ? 0 : terminal_columns(STDOUT_FILENO), "--wide", named);
 }
 
 void print_tables(std::string_view text) {

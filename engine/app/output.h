@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "measure/write/fitted.h"
 
 namespace rooflua::app {
 
@@ -32,7 +33,8 @@ void write_document(const Json& document, const std::string& path);
 
 /// Prints a report. For a terminal its tables lose the columns that do not fit, unless `wide`, and
 /// it gets colour where the terminal wants it. Elsewhere it is printed as it is.
-void print_report(std::string_view text, bool wide);
+/// @param named  heads of columns that the user asked for: they stay
+void print_report(std::string_view text, bool wide, const NamedColumns& named = {});
 
 /// The same for a command without --wide: a pipe gets all columns.
 void print_tables(std::string_view text);

@@ -3,7 +3,7 @@
 #     cmake --install build/release --prefix DIR      a tree that runs from anywhere
 #     cpack --config build/release/CPackConfig.cmake -G DEB
 
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # installing builds nothing: tests least of all
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # `--target install` builds no tests; what it needs, the first rule builds
 include(GNUInstallDirs)
 set(documents ${PROJECT_BINARY_DIR}/documents)
 

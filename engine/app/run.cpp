@@ -96,7 +96,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
     report.drawings.push_back(each.drawing);
     report.summaries.push_back(each.summary);
   }
-  report.own_text = own.text;
+  report.own_text = own.figures;
   if (script::last_stop() == script::StopReason::none) {
     const Json explored = scenario.explored(results);
     report.explored = *explored.find("sections");
@@ -327,7 +327,8 @@ void write_outputs(script::Scenario& scenario, const std::vector<script::Variant
   const bool partial = is_partial(results) || is_part(scenario);
   const script::OwnReport own = partial ? script::OwnReport() : scenario.report(results);
   if (arguments.json != "-")
-    print_report(report_text(scenario, results, own.text, arguments), arguments.wide);
+    print_report(report_text(scenario, results, own.text, arguments), arguments.wide,
+                 named_metrics(results));
   if (!arguments.json.empty()) {
     Json document = scenario.document(results);
     if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);

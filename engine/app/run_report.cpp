@@ -126,6 +126,20 @@ bool is_part(const script::Scenario& scenario) {
   return static_cast<std::int64_t>(scenario.variants().size()) < scenario.total();
 }
 
+NamedColumns named_metrics(const std::vector<script::VariantResult>& results) {
+  NamedColumns out;
+  for (const script::VariantResult& each : results) {
+    const Json* search = each.known() ? each.document.find("search") : nullptr;
+    for (const char* key : {"slo", "objectives", "metrics", "show"}) {
+      const Json* list = search == nullptr ? nullptr : search->find(key);
+      if (list == nullptr) continue;
+      for (const Json& one : list->items())
+        out.insert(one.is_object() ? text_of(one, "metric") : one.text());
+    }
+  }
+  return out;
+}
+
 std::string strict_of_plan(const Json& plan) {
   const Json* strict = plan.find("strict");
   const Json* ranks = plan.find("ranks");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "measure/write/fitted.h"
 #include "script/scenario.h"
 
 namespace rooflua::app {
@@ -22,6 +23,9 @@ bool is_part(const script::Scenario& scenario);
 std::string report_text(script::Scenario& scenario,
                         const std::vector<script::VariantResult>& results, const std::string& own,
                         const RunArguments& arguments);
+
+/// The metrics that searches and sensitivities were asked for by name.
+NamedColumns named_metrics(const std::vector<script::VariantResult>& results);
 
 /// Why a plan (plan.json) under --strict has no deployment: the best of those that do not count;
 /// empty where a deployment counts, and where none rests on too little.

@@ -200,6 +200,7 @@ SweepOutcome run_sweep(const std::vector<SweepRow>& rows, const SweepOptions& op
   ProgressBar bar(options.title, static_cast<std::int64_t>(rows.size()), options.quiet);
   std::int64_t there = outcome.reused;
   bar.begin(there);
+  bar.show(there);
   WorkOptions work;
   work.jobs = options.jobs;
   work.stop = options.stop;

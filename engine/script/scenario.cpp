@@ -166,7 +166,9 @@ OwnReport Scenario::report(const std::vector<VariantResult>& results) {
   if (!has_report_) return {};
   const Json told = ask("report", {documents(results)});
   const Json* rows = told.find("rows");
-  return {text_of(told, "text"), rows == nullptr ? Json() : *rows};
+  const Json* figures = told.find("figures");
+  return {text_of(told, "text"), rows == nullptr ? Json() : *rows,
+          text_of(told, figures == nullptr ? "text" : "figures")};
 }
 
 Json Scenario::facts(std::size_t variant) {

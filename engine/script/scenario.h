@@ -60,6 +60,7 @@ struct RunNames {
 struct OwnReport {
   std::string text;
   Json rows;  // the cells of its table, or of several; null where it gave text
+  std::string figures;  // the text with the digits of a page
 
   /// The rows, else the text; null without a report: the key `report` of a document.
   Json json() const;

@@ -57,6 +57,13 @@ Hardware read_hardware(const fs::path& path, const fs::path& home) {
   return hardware;
 }
 
+/// A GPU that was added is called as it was added, whatever its file says.
+Hardware read_added(const fs::path& path, const fs::path& home) {
+  Hardware hardware = read_hardware(path, home);
+  hardware.name = path.parent_path().filename().string();
+  return hardware;
+}
+
 }  // namespace
 
 Hardware hardware_from_toml(const fs::path& path) {
@@ -89,7 +96,7 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return read_hardware(file_of(name_or_path), home);
   }
-  if (const auto added = added_hardware_file(name_or_path)) return read_hardware(*added, home);
+  if (const auto added = added_hardware_file(name_or_path)) return read_added(*added, home);
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : names)
     entries.push_back({name, read_hardware(file_of(name), {}).aliases});
@@ -102,7 +109,7 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   }
   const std::string found = find_by_name("hardware", in_any_order(name_or_path, entries), entries);
   const auto added = fs::exists(file_of(found)) ? std::nullopt : added_hardware_file(found);
-  return read_hardware(added ? *added : file_of(found), home);
+  return added ? read_added(*added, home) : read_hardware(file_of(found), home);
 }
 
 std::optional<fs::path> added_hardware_named(const std::string& name, const fs::path& home) {

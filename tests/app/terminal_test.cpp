@@ -107,6 +107,36 @@ TEST_CASE("goodput and the scenario's own metrics are shown at any width") {
   }
 }
 
+TEST_CASE("the metrics that a search and a sensitivity were asked for are shown at any width") {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "search.lua";
+  const std::string scenario =
+      "return { kind = 'search', model = 'llama-3.1-8b', hardware = 'h200',\n"
+      "  workload = require 'workloads.poisson' { num_requests = 20 }, search = { ";
+  const auto shown = [&](const std::string& search, int columns) {
+    std::ofstream(file) << scenario << search << " } }";
+    const Said said = at_terminal({"run", file, "--quiet"}, {columns, "dumb"});
+    INFO(said.text);
+    CHECK(said.status == 0);
+    return said.text;
+  };
+  const std::string rate = shown(
+      "goal = 'rate', min = 1, max = 2, checks = 0, slo = { ttft_s_p99 = 1, tpot_s_p99 = 1 }, show = { "
+      "'queue_s_p90', 'e2e_s_p99' }",
+      40);
+  const std::size_t head = rate.find("workload.rate_per_s ");
+  REQUIRE(head != std::string::npos);
+  const std::string heads = rate.substr(head, rate.find('\n', head) - head);
+  for (const char* metric : {"ttft_s_p99", "tpot_s_p99", "queue_s_p90", "e2e_s_p99"})
+    CHECK(contains(heads, metric));
+  const std::string moved = shown(
+      "goal = 'sensitivity', params = { 'steps.sampler_s' }, metrics = { 'ttft_s_p99', "
+      "'e2e_s_mean', 'tpot_s_p99' }",
+      60);
+  for (const char* metric : {"ttft_s_p99", "e2e_s_mean", "tpot_s_p99"}) CHECK(contains(moved, metric));
+  CHECK(contains(moved, "(not shown: "));
+}
+
 TEST_CASE("a table of a command without --wide says where all of it is") {
   const ScratchFolder folder;
   const std::string file = folder.path() / "s.lua", results = folder.path() / "s.sqlite";
@@ -148,6 +178,25 @@ TEST_CASE("the progress of a run tells of how many requests, and that of a sweep
                         << (source_dir() / "scenarios/traces/bursty_chat.csv").string()
                         << "' } }\n";
   CHECK(contains(at_terminal({"run", replay}, {120, "dumb"}).text, " of 600"));
+}
+
+TEST_CASE("calibrate shows from its start how much is done, and nothing where nobody looks") {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "one.lua", measured = folder.path() / "one.json";
+  std::ofstream(file) << "return { model = 'llama-3.1-8b', hardware = 'h200',\n"
+                         "  workload = require 'workloads.poisson' { num_requests = 20,\n"
+                         "    rate_per_s = 20, prompt_tokens = 200, output_tokens = 20 } }\n";
+  REQUIRE(rooflua::test::rooflua("run " + file + " --quiet --requests " + measured).status == 0);
+  const std::vector<std::string> command{"calibrate", file,       "--measured",
+                                         measured,    "--params", "steps.host_step_s",
+                                         "--evaluations", "5"};
+  const Said said = at_terminal(command, {100, "dumb"});
+  CHECK(contains(said.text, "\rcalibrate  [ "));
+  CHECK(contains(said.text, "]    0 %  0 of 5"));
+  CHECK_FALSE(contains(at_terminal(with(command, "--quiet"), {100, "dumb"}).text, "0 of 5"));
+  const Said piped = rooflua::test::rooflua("calibrate " + file + " --measured " + measured +
+                                            " --params steps.host_step_s --evaluations 5 2>&1");
+  CHECK_FALSE(contains(piped.text, "0 of 5"));
 }
 
 TEST_CASE("many missing variants are one line") {

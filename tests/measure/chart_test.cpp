@@ -224,6 +224,15 @@ TEST_CASE("points without a place are counted below the chart") {
   CHECK(count_of(svg(bars), "<rect class=\"fill s1\"") == 2);  // one bar, and the key
 }
 
+TEST_CASE("a bar that is short beside another one is seen, and its value is said") {
+  const BarChart bars{"t", {"l", "ms"}, {{"", ""}}, {{"one", {6000}}, {"two", {1}}}};
+  const std::string drawn = svg(bars);
+  CHECK(count_of(drawn, ">1.000 ms<") == 1);
+  const std::size_t second = drawn.find("<rect", drawn.find("<rect") + 1);
+  REQUIRE(second != std::string::npos);
+  CHECK(drawn.find("width=\"2.5\"", second) != std::string::npos);
+}
+
 TEST_CASE("a bar of one part may point to the left, and says its value") {
   const BarChart bars{
       "t", {"l", "ms"}, {{"", ""}}, {{"one", {3}}, {"two", {-1}}, {"three", {none}}}};

@@ -112,6 +112,21 @@ TEST_CASE("of a table of runs the least useful columns go, and never the goodput
   CHECK(shown.size() == 6);
 }
 
+TEST_CASE("a metric that was asked for by name stays at any width, with the column beside it") {
+  Table table;
+  table.add({"parameter", "value", "moved", "ttft_s_p99", "", "mine", ""});
+  table.rule();
+  table.add({"steps.sampler_s", "0.00015 s", "1 %", "71.61 us", "+0.322 %", "0.25", "+0.01 %"});
+  table.add({"steps.small_kernel_s", "3e-06 s", "1 %", "1.2 us", "+0.001 %", "0.26", "-0.01 %"});
+  for (int limit = 1; limit < 90; ++limit) {
+    INFO(limit);
+    const std::string text = fitted(table.text(), limit, "--wide", {"ttft_s_p99", "mine"});
+    for (const char* kept : {"ttft_s_p99", "+0.322 %", "mine", "-0.01 %"}) CHECK(has(text, kept));
+  }
+  CHECK_FALSE(has(fitted(table.text(), 50, "--wide"), "+0.001 %"));
+  CHECK_FALSE(has(fitted(table.text(), 60, "--wide", {"ttft_s_p99", "mine"}), "3e-06 s"));
+}
+
 TEST_CASE("lines that are no table are never cut") {
   const std::string lines =
       "requests  2 of 3 completed, and a long line of prose that no terminal has room for\n"

@@ -181,3 +181,22 @@ TEST_CASE("a comparison ends with a line that counts") {
                                   0.1);
   CHECK(text == "a  1  2  0.5000\ncompared=2 mismatched=1 max_rel=0.5 tolerance=0.1\n");
 }
+
+TEST_CASE("a comparison shows the largest differences, and cuts long values") {
+  Json a = Json::array(), b = Json::array();
+  for (int i = 1; i <= 300; ++i) {
+    a.push_back(1);
+    b.push_back(1 + i);
+  }
+  const std::string many = report(compare(a, b, 0), 0);
+  CHECK(many.starts_with("[299]  1  301  "));
+  CHECK(many.find("[100]  1  102  ") != std::string::npos);
+  CHECK(many.find("[99]") == std::string::npos);
+  CHECK(many.find("\nand 100 more, none of them larger\ncompared=300 mismatched=300 ") !=
+        std::string::npos);
+  const Json one = parse_json("{\"t\": \"short\"}", "a");
+  Json other = Json::object();
+  other["t"] = std::string(58, 'x') + "\xC3\xA4 and more of it";
+  CHECK(report(compare(one, other, 0), 0).starts_with("t  \"short\"  \"" + std::string(58, 'x') +
+                                                      "...  differs\n"));
+}

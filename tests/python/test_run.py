@@ -123,8 +123,10 @@ def test_keys_make_a_scenario():
     assert '["eviction"] = require "eviction.ttl" { ["ttl_s"] = 3 }' in tiers
     assert '["name"] = "cpu"' in tiers
     assert scenario_text({"title": 'a "b"\n'}).count("\n") == 4
-    with pytest.raises(TypeError, match="one of them"):
+    with pytest.raises(TypeError, match="one of them$"):
         rooflua.run()
+    with pytest.raises(TypeError, match=r"found also keys \(progress\)"):
+        rooflua.run("mine.lua", progress=print)
 
 
 def test_a_mistake_has_the_words_of_the_program_and_its_place(folder):

@@ -73,6 +73,8 @@ TEST_CASE("wrong lengths turn load forwarding off, and the warning names the fil
   Plain plain;
   const std::string warning = script::mend_lengths(plain.L.get(), "return false, true");
   CHECK(std::filesystem::is_regular_file(named_file(warning, " compiles table lengths wrongly")));
+  CHECK(warning.find("mends it: sudo apt-get install libluajit2-5.1-2 (it takes the place") !=
+        std::string::npos);
   CHECK(!plain.forwards());
 }
 

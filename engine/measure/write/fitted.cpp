@@ -136,9 +136,10 @@ bool is_of_runs(const Characters& head, const std::vector<Span>& columns) {
   return first == "variant" || first == "class" || first == "replica";
 }
 
-/// Which columns of runs stay. The first, the goodput and the scenario's own metrics always do.
+/// Which columns of runs stay. The first, the goodput, the scenario's own metrics and those that it
+/// names always do.
 std::vector<bool> chosen_of_runs(const Characters& head, const std::vector<Span>& columns,
-                                 std::size_t limit) {
+                                 std::size_t limit, const NamedColumns&) {
   const std::vector<bool> may_be_left_out = labelled(head, columns);
   std::vector<std::string> names;
   for (const Span& each : columns) names.push_back(without_unit(name_of(head, each)));
@@ -162,19 +163,26 @@ std::vector<bool> chosen_of_runs(const Characters& head, const std::vector<Span>
   return out;
 }
 
-/// Which columns stay of another table: the first, those of `kept_longest`, and from the left what
-/// still fits. A column that does not fit ends a table, except where columns stay after it anyway.
+/// Which columns stay of another table: the first, the named ones, those of `kept_longest`, and from
+/// the left what still fits. A column that does not fit ends a table, except where columns stay
+/// after it anyway. A column without a name belongs to the one before it.
 std::vector<bool> chosen(const Characters& head, const std::vector<Span>& columns,
-                         std::size_t limit) {
+                         std::size_t limit, const NamedColumns& named) {
   const auto wide = [&](std::size_t i) { return columns[i].to - (i == 0 ? 0 : columns[i - 1].to); };
   std::vector<bool> out(columns.size(), false);
   out[0] = true;
   std::size_t across = wide(0);
   bool any_behind = false;
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    const std::string name = name_of(head, columns[i]);
+    out[i] = named.contains(name) || (name.empty() && i > 1 && out[i - 1]);
+    any_behind = any_behind || out[i];
+    if (out[i]) across += wide(i);
+  }
   for (const std::string_view kept : kept_longest) {
     if (kept != kept_longest[0] && !any_behind) break;
     for (std::size_t i = 1; i < columns.size(); ++i) {
-      if (name_of(head, columns[i]) != kept || across + wide(i) > limit) continue;
+      if (out[i] || name_of(head, columns[i]) != kept || across + wide(i) > limit) continue;
       out[i] = any_behind = true;
       across += wide(i);
     }
@@ -208,7 +216,7 @@ std::string missing_line(const Characters& head, const std::vector<Span>& column
 
 /// The lines of one table, or of something else that has two spaces in every line.
 std::string fit(const std::vector<std::string_view>& lines, std::size_t limit,
-                std::string_view option) {
+                std::string_view option, const NamedColumns& named) {
   std::vector<Characters> rows, all;
   std::size_t across = 0;
   for (const std::string_view line : lines) {
@@ -224,7 +232,7 @@ std::string fit(const std::vector<std::string_view>& lines, std::size_t limit,
     return out;
   }
   const auto choose = is_of_runs(rows.front(), columns) ? chosen_of_runs : chosen;
-  const std::vector<bool> kept = choose(rows.front(), columns, limit);
+  const std::vector<bool> kept = choose(rows.front(), columns, limit, named);
   if (std::find(kept.begin(), kept.end(), false) == kept.end()) {
     for (const std::string_view line : lines) out.append(line).append("\n");
     return out;
@@ -303,13 +311,14 @@ std::string with_coloured_words(std::string_view line) {
 
 }  // namespace
 
-std::string fitted(std::string_view text, int columns, std::string_view option) {
+std::string fitted(std::string_view text, int columns, std::string_view option,
+                   const NamedColumns& named) {
   if (columns <= 0) return std::string(text);
   const auto limit = static_cast<std::size_t>(columns);
   std::string out;
   std::vector<std::string_view> rows;
   const auto finish = [&] {
-    if (!rows.empty()) out += fit(rows, limit, option);
+    if (!rows.empty()) out += fit(rows, limit, option, named);
     rows.clear();
   };
   each_line(text, [&](std::string_view line) {

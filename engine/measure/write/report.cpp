@@ -212,6 +212,16 @@ std::string classes_of(const std::vector<Variant>& variants) {
   return "\n" + table.text() + "\n";
 }
 
+constexpr std::size_t most_differences = 200, most_of_a_value = 60;
+
+/// A value that fits a table: the first characters of a long text, list or object.
+std::string cut(const std::string& value) {
+  std::size_t end = most_of_a_value;
+  if (value.size() <= end) return value;
+  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;
+  return value.substr(0, end) + "...";
+}
+
 }  // namespace
 
 std::string comparison(const std::vector<Variant>& variants) {
@@ -251,11 +261,17 @@ std::string report(const Comparison& comparison, double tolerance) {
     return a.relative > b.relative;
   });
   Table table;
-  for (const Difference& row : rows) {
-    table.add(
-        {row.path, row.a, row.b, std::isfinite(row.relative) ? figure(row.relative) : "differs"});
+  for (std::size_t i = 0; i < std::min(rows.size(), most_differences); ++i) {
+    const Difference& row = rows[i];
+    table.add({row.path, cut(row.a), cut(row.b),
+               std::isfinite(row.relative) ? figure(row.relative) : "differs"});
   }
-  return table.text() + "compared=" + std::to_string(comparison.compared) +
+  const std::string more =
+      rows.size() <= most_differences
+          ? ""
+          : "and " + grouped(static_cast<std::int64_t>(rows.size() - most_differences)) +
+                " more, none of them larger\n";
+  return table.text() + more + "compared=" + std::to_string(comparison.compared) +
          " mismatched=" + std::to_string(rows.size()) +
          " max_rel=" + json_number(comparison.largest) + " tolerance=" + json_number(tolerance) +
          "\n";

@@ -250,7 +250,8 @@ def run(scenario=None, *, set=None, users=None, seed=None, jobs=None, requests=F
     """
     given = [scenario is not None, text is not None, bool(keys)]
     if sum(given) != 1:
-        raise TypeError("run() takes a scenario's file, text= or the keys of a scenario, one of them")
+        found = f"; found also keys ({', '.join(keys)})" if keys else ""
+        raise TypeError("run() takes a scenario's file, text= or the keys of a scenario, one of them" + found)
     with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
         folder = Path(name)
         source = Path(scenario) if scenario is not None else text if text is not None else scenario_text(keys)

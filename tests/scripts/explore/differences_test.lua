@@ -3,7 +3,9 @@ local test = dofile "tests/scripts/harness.lua"
 local chunks = require "rooflua.sandbox.chunks"
 
 local differences = chunks.require "rooflua.explore.differences"
+local json = chunks.require "rooflua.json"
 local levers = chunks.require "rooflua.intervals.levers"
+local side_by_side = chunks.require "rooflua.explore.side_by_side"
 local counts = chunks.require "rooflua.intervals.directions"
 
 --- A run with these seconds of E2E; all its metrics follow.
@@ -102,10 +104,30 @@ test("a search says how often its lever was right", function()
   test.check(notes:find("of measured pairs: tp: %d+ of %d+"), notes)
 end)
 
+test("two results of benchmark tools are compared by their metrics, requests by their place", function()
+  local function result(slower)
+    return test.file(".json", json.encode { completed = 3, num_prompts = 3, duration = 3, input_lens = { 10, 10, 10 },
+      output_lens = { 3, 3, 3 }, ttfts = { 0.1, 0.2, 0.3 * slower }, start_times = { 0, 1, 2 },
+      itls = { { 0.01, 0.01 }, { 0.01, 0.01 }, { 0.01 * slower, 0.01 } }, errors = { "", "", "" } })
+  end
+  local a, b = result(1), result(2)
+  local text = side_by_side.of_results { a, b }
+  test.has(text, "requests ", "ttft_s_p99 ", "e2e_s of 3 requests in both: 0 faster, 1 slower by more than")
+  test.check(text:find "ttft_s_mean +200.0 ms +300.0 ms +%+50.0 %%", text)
+  test.equal(side_by_side.of_results { a, test.file(".json", "{}") }, "", "one of them is none")
+end)
+
+test("many levers that nobody has measured stand together", function()
+  local text = levers.text(levers.list { "deployment.tp", "steps2.a", "steps2.b", "steps2.c" })
+  test.check(text:find("a: nobody has measured it; b: nobody has measured it; c: nobody has measured", 1, true), text)
+  text = levers.text(levers.list { "steps2.a", "deployment.tp", "steps2.b", "steps2.c", "steps2.d" })
+  test.check(text:find "pairs: tp: %d+ of %d+; nobody has measured a, b, c, d$", text)
+end)
+
 test("the shipped counts are of pairs", function()
   local some = 0
   for name, own in pairs(counts) do
-    test.check(own.right <= own.pairs and own.right >= 0 and own.pairs > 0, name)
+    test.check(own.right <= own.pairs and own.right >= 0 and own.pairs > 0)
     some = some + own.pairs
   end
   test.check(some > 100, "the measured pairs are in it")

@@ -1,6 +1,8 @@
 -- Prefill and decode split: what a scenario says of it, what results hold, deciders, and what is refused.
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
+local full_run = require "rooflua.serving.full_run"
+local simulations = require "rooflua.serving.live"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local unread_keys = require "rooflua.serving.unread_keys"
@@ -191,6 +193,21 @@ test("what is wrong is named by its key", function()
   test.check(not ok and tostring(problem):find("of the role both", 1, true), "%s", tostring(problem))
   ok, problem = pcall(run, { push = "layers" }, { deployment = { pp = 2 } })
   test.check(not ok and tostring(problem):find("stages of pp", 1, true), "%s", tostring(problem))
+end)
+
+test("a report says how many GPUs prefill and decode take", function()
+  local wide = { tp = 1, dp = 4, ep = 4 }
+  local function head(more)
+    local given = scenario(more)
+    return full_run.run(simulations.reader(given), given, {}).text:match "^split +([^\n]+)\n"
+  end
+  test.equal(head {}, "prefill 2 x tp 1 + decode 2 x tp 1 = 4 GPUs")
+  test.equal(head { model = "qwen3-30b-a3b", replicas = {
+    { role = "prefill", deployment = { tp = 2 } }, { role = "prefill", deployment = { tp = 2, pp = 2 } },
+    { role = "decode", count = 2, deployment = wide } } },
+    "prefill 1 x tp 2 + prefill 1 x tp 2 x pp 2 + decode 2 x tp 1 x dp 4 x ep 4 = 14 GPUs")
+  local whole = scene({ replicas = 2, workload = scenario().workload }, {})
+  test.equal(full_run.run(simulations.reader(whole), whole, {}).text:match "split ", nil)
 end)
 
 test("without replicas that are split the key is told to change nothing", function()

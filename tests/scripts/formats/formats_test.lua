@@ -179,6 +179,15 @@ test("llm-d: another version, an unknown unit, no load and YAML are refused", fu
   refused("states neither rate_qps nor concurrency", changed(name, function(d)
     d.scenario.load.standardized.rate_qps = nil
   end))
+  refused("is a Kubernetes manifest", test.file(".yaml", "---\napiVersion: apps/v1\nkind: Deployment\n"))
+  refused("is a Kubernetes manifest", test.file(".json", '{"apiVersion": "v1", "kind": "List", "items": []}'))
+  refused("is a compose file", test.file(".yaml", "services:\n  vllm:\n    command: [\"vllm\", \"serve\"]\n"))
+  refused("is Prometheus' answer to a query", test.file(".json",
+    '{"status": "success", "data": {"resultType": "matrix", "result": []}}'))
+  refused("is the log of a start of vLLM", test.file(".log", "INFO 11-20 09:12:01 [__init__.py:216] Automatically\n"
+    .. "(APIServer pid=1) INFO 11-20 09:12:05 [api_server.py:1839] vLLM API server version 0.11.0\n"))
+  refused("is the log of a start of SGLang", test.file(".log",
+    "[2025-11-20 09:12:05] server_args=ServerArgs(a='b', c=1)\n"))
   refused("is YAML; write it as JSON", test.file(".yaml", "version: '0.2'\nrun:\n  uid: a\n"))
 end)
 

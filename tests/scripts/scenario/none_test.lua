@@ -14,6 +14,18 @@ test("a part is varied with and without it", function()
   test.equal(opening.changed(found, found.variants[2]).speculation.speculator, "fixed")
 end)
 
+test("a label may stand beside what leaves a part out", function()
+  for _, none in ipairs { false, "none" } do
+    local found = opened { speculation = { { label = "off", value = none }, { label = "two",
+      value = { speculator = "fixed" } } } }
+    test.equal(found.variants[1].name, "speculation=off")
+    test.equal(opening.changed(found, found.variants[1]).speculation, nil)
+    test.equal(opening.changed(found, found.variants[2]).speculation.speculator, "fixed")
+  end
+  local found = opened { admission = { { label = "off", value = false } } }
+  test.equal(opening.changed(found, found.variants[1]).admission, nil)
+end)
+
 test("false leaves out what the scenario has", function()
   local found = opened { admission = { false, require "admission.always" {} } }
   test.equal(found.variants[1].name, "admission=none")

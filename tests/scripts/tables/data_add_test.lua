@@ -46,6 +46,28 @@ test("mfu.add installs a folder once, and puts an older one aside where it is as
   test.equal(replaced.set_aside, place .. "/.replaced/other-1")
 end)
 
+test("a GPU is called what is asked, else what hardware.toml states, else as its folder", function()
+  local stated = folder .. "/results-of-tuesday"
+  assert(os.execute(("mkdir %s && cp %s/gemm_bf16.csv %s && (echo 'name = \"lab-gpu\"'; cat %s/hardware.toml) "
+    .. "> %s/hardware.toml"):format(stated, mine, stated, mine, stated)) == 0)
+  local function added(name)
+    local found = mfu.add { folder = stated, to = place, name = name }
+    test.equal(found.installed, place .. "/" .. found.name)
+    local pipe = io.popen(("ROOFLUA_GPUS=%s %s capacity --model llama-3.1-8b --hardware %s"):format(place,
+      test.program(), found.name))
+    local said = pipe:read "*l"
+    pipe:close()
+    return found.name, said:match " on ([^,]+),"
+  end
+  local name, read = added()
+  test.equal(name, "lab-gpu")
+  test.equal(read, "lab-gpu")
+  name, read = added "lab-gpu-2"
+  test.equal(name, "lab-gpu-2")
+  test.equal(read, "lab-gpu-2", "reports call it so, too")
+  test.equal(of_program(("data add %s --to %s"):format(stated, place)).name, "lab-gpu")
+end)
+
 test("a folder with errors is not added, and the errors are told", function()
   local wrong = folder .. "/wrong"
   assert(os.execute(("cp -r %s %s && rm %s/hardware.toml"):format(mine, wrong, wrong)) == 0)

@@ -20,6 +20,17 @@ test("values: numbers to the right with six digits, texts to the left; a list of
   test.equal(columns.values { one, { { "c" }, { 1 } } }, columns.values(one) .. "\n\nc\n1")
 end)
 
+test("a page shows numbers of a scenario's own report as reports do, and a terminal all of them", function()
+  local answer = require "rooflua.text.answer"
+  local rows = { { "fleet", "GPU-hours", "ms", "peak" }, { "hpa", 0.999155, 230788.6, 8 },
+    { "keda", 1.78333, 93.6695, 0 } }
+  test.equal(answer.figures(rows), "fleet  GPU-hours  ms      peak\nhpa       0.9992  230789     8\n"
+    .. "keda       1.783   93.67     0")
+  test.equal(answer.text(rows), "fleet  GPU-hours  ms       peak\nhpa     0.999155   230789     8\n"
+    .. "keda     1.78333  93.6695     0")
+  test.check(answer.figures { mean_ms = 230788 }:find("230,788", 1, true))
+end)
+
 test("no quantity has an exponent, whatever its magnitude and unit", function()
   local units = require "rooflua.text.units"
   for magnitude = -30, 25 do

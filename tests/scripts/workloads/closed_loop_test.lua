@@ -66,6 +66,10 @@ test("the report says that p99 is of the first instant, and only where it is", f
   test.check(not thinking:find "p99 has the start", thinking)
   test.check(spread.ttft_s.p99 < together.ttft_s.p99)
   test.check(not notes_of { num_requests = 4000 }:find "p99 has the start")
+  local played = serve.run { model = "llama-3.1-8b", hardware = "h100-sxm",
+    workload = require "workloads.conversations" { clients = 20, num_requests = 400, private_tokens = 4000 } }
+  test.has(table.concat(played.notes, "\n"), "all 20 clients begin at time 0, and their first requests are 5 % of all; "
+    .. "more requests outweigh them")
 end)
 
 test("the rate changes no length, and nothing after the first answers", function()

@@ -53,7 +53,7 @@ std::string shortened(const std::string& text, std::size_t most) {
 }
 
 std::string bar_row(const BarChart& chart, const Bar& bar, const Scale& scale, double y) {
-  constexpr double thick = 15;
+  constexpr double thick = 15, least_wide = 2.5;  // thinner ones vanish under their white outline
   const double whole = sum(bar.values);
   const bool alone = bar.values.size() == 1 && !chart.shares;
   std::string out = "<g" + of_variant(bar.variant) + ">" +
@@ -70,9 +70,10 @@ std::string bar_row(const BarChart& chart, const Bar& bar, const Scale& scale, d
     std::string note = bar.name + (bar.name.empty() ? "" : ": ") + chart.segments[i].name + " " +
                        (chart.shares ? "" : with_unit(value, chart.value));
     if (!alone) note += (chart.shares ? "" : ", ") + percent(value / whole);
+    const double wide = std::max(std::abs(scale(to) - scale(from)), least_wide);
     out += "<rect class=\"" + segment_style(chart.segments[i], i) + "\" x=\"" +
-           pixels(scale(std::min(from, to))) + "\" y=\"" + pixels(y) + "\" width=\"" +
-           pixels(std::abs(scale(to) - scale(from))) + "\" height=\"" + pixels(thick) +
+           pixels(to < from ? scale(from) - wide : scale(from)) + "\" y=\"" + pixels(y) +
+           "\" width=\"" + pixels(wide) + "\" height=\"" + pixels(thick) +
            "\"><title>" + escaped(note) + "</title></rect>";
     before += value;
   }

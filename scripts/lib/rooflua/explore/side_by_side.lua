@@ -1,9 +1,10 @@
 -- Two results as a table: a metric, both values, the change, and whether the change is noise. Of two documents of
--- `run --json`, or of two files of `run --requests`.
+-- `run --json`, of two files of `run --requests`, or of two results of benchmark tools.
 local native = require "rooflua.native"
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local levers = require "rooflua.intervals.levers"
+local measured = require "rooflua.formats.measured_runs"
 local metrics = require "rooflua.measure.metrics"
 local statistics = require "rooflua.base.statistics"
 local units = require "rooflua.text.units"
@@ -112,10 +113,9 @@ local function matched_text(first, second)
     units.grouped(count), faster, slower, 100 * levers.flat_frac, units.text(sum / count, "s"))
 end
 
---- {text, is_same} of two files of `run --requests`.
+--- {text, is_same} of two lists of requests.
 ---@param files string[]
-function side_by_side.of_requests(files)
-  local first, second = read(files[1]), read(files[2])
+local function of_rows(first, second, files)
   local rows = { { "metric", files[1], files[2], "change" },
     { "requests", tostring(#first), tostring(#second), change_text(#first, #second) },
     { "completed", tostring(#completed(first, "arrival_s")), tostring(#completed(second, "arrival_s")),
@@ -134,6 +134,31 @@ function side_by_side.of_requests(files)
   local text = columns.text(rows)
   local matched = matched_text(first, second)
   return { text = text .. "\n" .. (matched and matched .. "\n" or ""), is_same = is_same }
+end
+
+--- The same of two files of `run --requests`.
+---@param files string[]
+function side_by_side.of_requests(files) return of_rows(read(files[1]), read(files[2]), files) end
+
+--- The requests of a benchmark tool's result in its order; nil for a file that has none.
+local function requests_of(path)
+  local ok, list = pcall(measured.read_all, path)
+  if not ok or #list ~= 1 or list[1].mean_lengths then return nil end
+  local rows = {}
+  for i, each in ipairs(list[1].requests) do
+    local done = each.ttft_s and each.e2e_s
+    local decoded = done and each.output_tokens > 1
+    rows[i] = { id = i, outcome = done and "completed" or "failed", arrival_s = i, ttft_s = each.ttft_s,
+      e2e_s = each.e2e_s, tpot_s = decoded and (each.e2e_s - each.ttft_s) / (each.output_tokens - 1) or nil }
+  end
+  return rows
+end
+
+--- The text of two results of benchmark tools; "" where one of them is none.
+---@param files string[]
+function side_by_side.of_results(files)
+  local first, second = requests_of(files[1]), requests_of(files[2])
+  return first and second and of_rows(first, second, files).text or ""
 end
 
 return side_by_side

@@ -66,6 +66,8 @@ tools.formats = {
     read_lines = function(_, lines) return { { requests = measured_requests.of_stamps(lines) } } end },
 }
 
+local of_manifest = "a Kubernetes manifest, which has no measured times; give the command of its container to --command"
+
 --- Files of these tools that hold no runs: what is there, and what to name instead.
 local look_alikes = {
   { has "input_config", "the summary of AIPerf; name profile_export.jsonl, which lies beside it" },
@@ -81,7 +83,25 @@ local look_alikes = {
   { has "prefill_latency", "a result of SGLang's bench_one_batch, which measures batches without load; measure with "
     .. "sglang.bench_serving" },
   { has "traceEvents", "a trace of a profiler, which has no requests" },
+  { has "apiVersion", of_manifest },
+  { function(document) return has "data"(document) and has "resultType"(document.data) end,
+    "Prometheus' answer to a query, which has no requests; what is read is vLLM's /metrics: a scrape before and one "
+    .. "after the run, in one file" },
 }
+
+--- Texts that are no results: a pattern of the start of a line, and what the file is.
+local other_texts = {
+  { "\napiVersion:", of_manifest },
+  { "\nservices:", "a compose file, which has no measured times; give the command of its service to --command" },
+}
+
+--- Words of the logs that engines write at their start.
+local starts = {
+  { "vLLM API server version", "vLLM" }, { "Initializing a V%d LLM engine", "vLLM" },
+  { "server_args=ServerArgs%(", "SGLang" }, { "%[TRT%-LLM%]", "TensorRT-LLM" },
+  { "TensorRT%-LLM version", "TensorRT-LLM" },
+}
+local most_of_a_log = 65536 -- bytes in which those words are looked for
 
 --- The tools, for messages: "vllm bench serve, AIPerf, ... or Prometheus (of vLLM)".
 function tools.tools()
@@ -99,6 +119,16 @@ local function refuse_other_text(path, text)
   if head:find "^%s*version:" or head:find "\nresults:" or head:find "^%s*run:" then
     fail("%s: is YAML; write it as JSON: python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load("
       .. "sys.stdin), default=str))' < %s > report.json", path, path)
+  end
+  for _, each in ipairs(other_texts) do
+    if ("\n" .. head):find(each[1]) then fail("%s: is %s", path, each[2]) end
+  end
+  head = text:sub(1, most_of_a_log)
+  for _, each in ipairs(starts) do
+    if head:find(each[1]) then
+      fail("%s: is the log of a start of %s, which has no requests; give the command that started it to "
+        .. "--command", path, each[2])
+    end
   end
 end
 
@@ -157,10 +187,11 @@ end
 --- What a file holds: a list of {where, format, document, lines}; nil for a text that is no JSON, such as a CSV.
 function tools.parts(path, text)
   if not text:find "%S" then fail("%s: is empty", path) end
-  if not text:find "^[%s\30]*[{%[]" then
+  local is_dated = text:find "^%s*%[%d%d" -- "[2025-11-20 09:12:05] ..." or "[11/20/2025-09:12:05] ...": a log
+  if is_dated or not text:find "^[%s\30]*[{%[]" then
     if scrape.tells(text) then return { { where = path, format = of_text, document = text } } end
     refuse_other_text(path, text)
-    return nil
+    if not is_dated then return nil end
   end
   local documents, parts = native.json_documents(text, path), {}
   for _, each in ipairs(documents) do

@@ -56,11 +56,20 @@ function levers.list(paths)
   return out
 end
 
+local most_single = 3 -- of unmeasured levers; more stand together
+
 --- "direction right in measured pairs: ep: 5 of 10; tp: 4 of 6"; nil of none.
 ---@param list table[] of levers.list
 function levers.text(list)
-  local parts = {}
-  for i, each in ipairs(list) do parts[i] = each.text end
+  local parts, unmeasured = {}, {}
+  for _, each in ipairs(list) do
+    if each.pairs == 0 then unmeasured[#unmeasured + 1] = each.lever end
+  end
+  local joins = #unmeasured > most_single
+  for _, each in ipairs(list) do
+    if each.pairs > 0 or not joins then parts[#parts + 1] = each.text end
+  end
+  if joins then parts[#parts + 1] = "nobody has measured " .. table.concat(unmeasured, ", ") end
   return #parts > 0 and "how often the direction of such a change was right, of measured pairs: "
     .. table.concat(parts, "; ") or nil
 end

@@ -284,17 +284,17 @@ end
 local function add_of_clients(sentences, state, summary)
   local workload = state.given.workload
   local parameters = policy.is_instance(workload) and policy.parameters(workload) or {}
-  local clients, thinks = parameters.clients, parameters.think_time_s
-  local rate = parameters.start_rate_per_s
-  if not (clients and thinks and rate) or clients < 2 or policy.is_given(workload, "start_rate_per_s") then return end
+  local clients, thinks = parameters.clients, parameters.think_time_s or 0
+  local rate = parameters.start_rate_per_s or 0
+  if not clients or clients < 2 or policy.is_given(workload, "start_rate_per_s") then return end
   if rate == 0 then rate = thinks > 0 and clients / thinks or math.huge end
   local ttft, share = summary.ttft_s, clients / summary.requests
   if rate < 2 * summary.requests_per_s or share < 0.01 or not ttft or ttft.p99 < 1.5 * ttft.p50 then return end
   sentences[#sentences + 1] = ("p99 has the start in it: %s, and their first requests are %.3g %% of all; "
-    .. "workload.start_rate_per_s spreads them, more requests outweigh them"):format(rate == math.huge
+    .. "%smore requests outweigh them"):format(rate == math.huge
     and ("all %d clients begin at time 0"):format(clients)
     or ("%d clients begin at %.3g/s, where %.3g/s are answered"):format(clients, rate, summary.requests_per_s),
-    100 * math.min(1, share))
+    100 * math.min(1, share), parameters.start_rate_per_s and "workload.start_rate_per_s spreads them, " or "")
 end
 
 --- Entries of `replicas` with an autoscaler, in the order of pools.

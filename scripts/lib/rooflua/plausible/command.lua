@@ -22,6 +22,9 @@ local rounds = 5 -- of the search for the speed of the hardware
 
 --- The one run of a file.
 local function run_of(path)
+  if path:find "%.lua$" then
+    core.fail("%s: is a scenario, and the result comes first: check-run RESULT SCENARIO", path)
+  end
   local list = measured_runs.read_all(path)
   if #list > 1 then
     core.fail("%s: holds %d results; name one of them: %s#1 to %s#%d", path, #list, path, path, #list)

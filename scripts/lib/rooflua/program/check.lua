@@ -155,6 +155,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
       check_doubts(replica, out)
     end
   end
+  tell(out, { capacity_text.split(prepared.replicas) })
   tell(out, notes.of(bound))
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end

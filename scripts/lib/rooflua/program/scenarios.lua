@@ -106,7 +106,7 @@ local function add_machines(opened, results)
   end
 end
 
---- What the scenario's own report makes of the results: {text, rows}; rows where it gives tables.
+--- What the scenario's own report makes of the results: {text, rows, figures}; the latter where it gives tables.
 local function own_report(opened, results)
   local report = opened.given.report
   if not report then return { text = "" } end
@@ -116,13 +116,15 @@ local function own_report(opened, results)
   if type(out) == "table" then
     local answer = require "rooflua.text.answer"
     return { text = opened.reader:at("report", answer.text, out),
+      figures = opened.reader:at("report", answer.figures, out),
       rows = opened.reader:at("report", answer.document, core.plain(out)) }
   end
   return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
 end
 
---- The scenario's own report and what is known of the differences between its settings: {text, rows}. Without a report
---- of its own `rows` has the differences.
+--- The scenario's own report and what is known of the differences between its settings: {text, rows}, and where
+--- it gives tables `figures`, the text with the digits of a page. Without a report of its own `rows` has the
+--- differences.
 function program.report(number, results)
   local opened = opened_by_number[number]
   local told = compared(opened, results)
@@ -131,7 +133,8 @@ function program.report(number, results)
   local rows = own.rows or own.text ~= "" and own.text or told
   local text = told.text
   told.text = nil
-  return { text = own.text ~= "" and own.text .. "\n\n" .. text or text, rows = rows }
+  return { text = own.text ~= "" and own.text .. "\n\n" .. text or text, rows = rows,
+    figures = own.figures and own.figures .. "\n\n" .. text }
 end
 
 return program

@@ -31,6 +31,7 @@ function variants.with(variant, path, value, text)
     local label = value.label
     if type(label) ~= "number" then core.plain_text(label, "vary." .. tostring(path) .. ": label") end
     text, case, value = tostring(label), value.set, value.value
+    if variants.is_none(path, value) then value = nil end
   end
   local parameters, changes = core.copy(variant.parameters), core.copy(variant.changes)
   local plain = type(value) == "number" or type(value) == "boolean"

@@ -11,17 +11,46 @@ local gib = 2 ^ 30
 
 local function gib_text(bytes) return ("%.2f"):format(bytes / gib) end
 
+--- { "tp 2", "ep 2" }: the widths of a deployment, without what is 1 but tp.
+local function widths(deployment)
+  local out = { ("tp %d"):format(deployment.tp) }
+  for _, name in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
+    if deployment[name] > 1 then out[#out + 1] = ("%s %d"):format(name, deployment[name]) end
+  end
+  if deployment.expert_gpus > 0 then out[#out + 1] = ("expert_gpus %d"):format(deployment.expert_gpus) end
+  if deployment.micro_batches > 1 then out[#out + 1] = ("micro_batches %d"):format(deployment.micro_batches) end
+  return out
+end
+
 --- "qwen3-32b on h100-sxm, vllm 0.19.0, tp 2".
 function text.title(found)
   local facts = found.facts
-  local out = ("%s on %s, %s %s, tp %d"):format(facts.model.name, facts.hardware.name, facts.engine.name,
-    facts.release, facts.tp)
-  for _, name in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
-    if facts[name] > 1 then out = out .. (", %s %d"):format(name, facts[name]) end
+  return ("%s on %s, %s %s, %s"):format(facts.model.name, facts.hardware.name, facts.engine.name, facts.release,
+    table.concat(widths(facts), ", "))
+end
+
+--- "prefill 4 x tp 8 + decode 5 x tp 8 = 72 GPUs" of what serving/replicas.lua lists; nil where nothing is split.
+function text.split(list)
+  local pools, of, gpus, is_split = {}, {}, 0, false
+  for _, each in ipairs(list) do
+    local deployment, role = each.deployment, each.config.role
+    local name = role .. "|" .. table.concat(widths(deployment), " x ")
+    is_split = is_split or role ~= "both"
+    gpus = gpus + deployment.tp * deployment.cp * deployment.pp
+    if each.rank == 1 then
+      if not of[name] then
+        of[name] = { engines = 0 }
+        pools[#pools + 1] = name
+      end
+      of[name].engines, gpus = of[name].engines + 1, gpus + deployment.expert_gpus
+    end
   end
-  if facts.expert_gpus > 0 then out = out .. (", expert_gpus %d"):format(facts.expert_gpus) end
-  if facts.micro_batches > 1 then out = out .. (", micro_batches %d"):format(facts.micro_batches) end
-  return out
+  if not is_split then return nil end
+  for i, name in ipairs(pools) do
+    local role, shape = name:match "^(.*)|(.*)$"
+    pools[i] = ("%s %d x %s"):format(role, of[name].engines, shape)
+  end
+  return ("%s = %d GPUs"):format(table.concat(pools, " + "), gpus)
 end
 
 local function parts_text(found)

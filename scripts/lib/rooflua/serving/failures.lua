@@ -23,9 +23,13 @@ local function length_text(replica)
   local most, model = replica.config.max_model_len, replica.prepared.model
   if not most then return nil end
   if replica.is_cut then return ("what the KV cache holds of one request, %s tokens"):format(grouped(most)) end
-  local of_model = most == model.max_model_len
-  return ("max_model_len, %s tokens%s"):format(grouped(most), of_model
-    and (" (%s's; %s)"):format(model.name, fits.longer(replica.prepared)) or "")
+  local way = ""
+  if most == model.max_model_len then
+    way = (" (%s's; %s)"):format(model.name, fits.longer(replica.prepared))
+  elseif most < model.max_model_len then
+    way = (" (as stated; %s takes up to %s)"):format(model.name, grouped(model.max_model_len))
+  end
+  return ("max_model_len, %s tokens%s"):format(grouped(most), way)
 end
 
 local function cache_text(replica)

@@ -92,10 +92,12 @@ local function request_rows(run, given)
   return rows
 end
 
---- What the stated engine would print of its memory, a line for each that differs; "" where none is stated.
+--- How many GPUs prefill and decode take where they are split, and what the stated engine would print of its memory, a
+--- line for each that differs.
 local function head_of(state, given)
-  if given.engine == nil then return "" end
-  local lines, seen = {}, {}
+  local split = capacity_text.split(state.replicas)
+  local lines, seen = { split and "split     " .. split .. "\n" }, {}
+  if given.engine == nil then return lines[1] or "" end
   for _, replica in ipairs(state.replicas) do
     local line = capacity_text.of_prepared(replica.prepared)
     if line and not seen[line] then

@@ -11,8 +11,11 @@ local fail = core.fail
 
 local most_columns, most_nested = 60, 20
 
+local function exact(number) return units.significant(number, 6) end
+local number_text = exact
+
 local function text_of(value)
-  if type(value) == "number" then return units.significant(value, 6) end
+  if type(value) == "number" then return number_text(value) end
   if type(value) == "function" or type(value) == "thread" then
     fail("expected values, found %s", core.describe(value))
   end
@@ -143,6 +146,14 @@ function answer.text(returned, depth)
     parts[i] = answer.text(each, (depth or 0) + 1)
   end
   return core.join(parts, "\n\n")
+end
+
+--- The same with numbers as reports have them: 0.9992, 230,789.
+function answer.figures(returned)
+  number_text = units.text
+  local ok, text = pcall(answer.text, returned)
+  number_text = exact
+  return ok and text or error(text, 0)
 end
 
 --- The same as a document has it: lists stay lists, and records objects.
