@@ -116,7 +116,6 @@ return flags.list {
       VLLM_IMAGE_FETCH_TIMEOUT VLLM_RANDOMIZE_DP_DUMMY_INPUTS VLLM_LOG_STATS_INTERVAL VLLM_HTTP_TIMEOUT_KEEP_ALIVE
       VLLM_DISABLE_COMPILE_CACHE VLLM_ENABLE_RESPONSES_API_STORE VLLM_DP_MASTER_IP VLLM_DP_MASTER_PORT ]],
     not_modelled = {
-      { "the engine of the release is taken", "VLLM_USE_V2_MODEL_RUNNER" },
       { "kernels are those of the tables, whichever back end is chosen", [[
         VLLM_FLASH_ATTN_VERSION VLLM_USE_DEEP_GEMM VLLM_MOE_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_FP16
         VLLM_USE_FLASHINFER_MOE_FP8 VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_MXFP4_BF16
@@ -128,8 +127,8 @@ return flags.list {
       { "collectives are those of the tables", [[ VLLM_ALLREDUCE_USE_SYMM_MEM VLLM_USE_NCCL_SYMM_MEM
         VLLM_ALLREDUCE_USE_FLASHINFER VLLM_FLASHINFER_ALLREDUCE_BACKEND
         VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB ]] },
-      { "the memory is divided as by the release's default", [[ VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS
-        VLLM_KV_CACHE_LAYOUT VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },
+      { "the memory is divided as by the release's default", [[ VLLM_KV_CACHE_LAYOUT
+        VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },
       { "states of the host are those of the release's default", "VLLM_ENABLE_V1_MULTIPROCESSING" },
     },
   },

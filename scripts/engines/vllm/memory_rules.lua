@@ -32,11 +32,20 @@ end
 --- probabilities and cumulated sums), of FlashInfer.
 local by_pytorch, by_flashinfer = 38.3, 14
 
---- Bytes of the sampler that is asked for, else those of the default.
+--- Bytes of the sampler that is asked for, else those of the default. That of model runner V2 neither filters nor returns
+--- logprobs while memory is measured; each rank samples its part of the requests where that is asked for.
 local function of_sampler(default)
-  return function(_, own)
+  return function(facts, own)
+    if own.model_runner == "V2" then return own.enable_batch_sharded_sampling and 8 / facts.tp or 8 end
     local stated = own.VLLM_USE_FLASHINFER_SAMPLER
     return stated == "1" and by_flashinfer or stated == "0" and by_pytorch or default
+  end
+end
+
+--- Whether graphs are counted: unless a variable says otherwise, by one model runner or by all.
+local function counted_by(runner)
+  return function(_, own)
+    return own.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS ~= "0" and (runner == nil or own.model_runner == runner)
   end
 end
 
@@ -55,9 +64,10 @@ return {
     source = "the same: its image has FlashInfer" },
   { since = "0.16", sampler_bytes = of_sampler(by_flashinfer),
     source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
-  { since = "0.28", sampler_bytes = 8,
-    source = "vllm/v1/worker/gpu/model_runner.py: its dummy sampler neither filters nor returns logprobs" },
-  { architecture = { "cdna3", "cdna4" }, sampler_bytes = by_pytorch, other_sampler_bytes = false,
+  { since = "0.22", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
+    code = "vllm/v1/worker/gpu/model_runner.py: GPUModelRunner._dummy_sampler_run",
+    source = "vllm/v1/worker/gpu/model_runner.py; pull request 50465 adds sampling in parts, off unless asked for" },
+  { architecture = { "cdna3", "cdna4" }, sampler_bytes = of_sampler(by_pytorch), other_sampler_bytes = false,
     source = "the same: ROCm has PyTorch's sampler" },
   -- Beside PyTorch.
   { runtime_bytes = 0.1 * gib, source = fitted },
@@ -80,8 +90,18 @@ return {
     return has_links(facts) and 1.4 * gib or 0.63 * gib
   end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses besides PyTorch; the context has 0.5 GiB" },
   -- Graphs.
-  { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
-  { since = "0.21", graphs_counted = true, source = "pull request 30515" },
+  { seen = "0.28", code = "vllm/v1/worker/gpu_worker.py: Worker.determine_available_memory",
+    { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
+    { since = "0.18", graphs_counted = function(_, own) return own.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS == "1" end,
+      source = "pull request 30515: where it is asked for" },
+    { since = "0.21", graphs_counted = counted_by "V1", source = "pull request 30515; of model runner V2 "
+      .. "vllm/v1/worker/gpu/model_runner.py, profile_cudagraph_memory, is 0 (issue 49224)" },
+    { since = "0.29", graphs_counted = counted_by(), seen = "0.29",
+      code = "vllm/v1/worker/gpu/model_runner.py: GPUModelRunner.profile_cudagraph_memory",
+      source = "vllm/v1/worker/gpu/model_runner.py: model runner V2 measures them as well" },
+    { before = "0.26", architecture = { "cdna3", "cdna4" }, graphs_counted = false,
+      source = "vllm/v1/worker/gpu_worker.py: not on ROCm; pull requests 47366 and 48526" },
+  },
   { first_graph_bytes = 0.4 * gib, graph_layer_bytes = 0.00022 * gib, source = fitted },
   { when = has_index, first_graph_bytes = 2.9 * gib,
     source = fitted .. ": with sparse attention the first graph holds its buffers" },

@@ -165,20 +165,18 @@ local function rows_of(rows, base)
   return out
 end
 
---- Rows of rules; an entry may be a list of rows, of a file of its own. What a row or its list says of its reading goes
---- to `said`: lists are shared among engines.
+--- Adds rows of rules; an entry may be a list of rows, of a file of its own, which may have lists as well. What a row or
+--- its list says of its reading goes to `said`: lists are shared among engines.
 --- @param said table row -> {seen, code}
-local function flat(rules, said)
-  local out = {}
-  for _, each in ipairs(rules) do
-    local is_list = type(each) == "table" and #each > 0
-    for _, row in ipairs(is_list and each or { each }) do
-      out[#out + 1] = row
-      if type(row) == "table" then
-        local list = is_list and each or row
-        local seen, code = row.seen or list.seen, row.code or list.code
-        if seen or code then said[row] = { seen = seen, code = code } end
-      end
+local function add_rows(out, entries, said, seen, code)
+  for _, each in ipairs(entries) do
+    local is_table = type(each) == "table"
+    local own_seen, own_code = is_table and each.seen or seen, is_table and each.code or code
+    if is_table and #each > 0 then
+      add_rows(out, each, said, own_seen, own_code)
+    else
+      out[#out + 1] = each
+      if is_table and (own_seen or own_code) then said[each] = { seen = own_seen, code = own_code } end
     end
   end
   return out
@@ -205,9 +203,9 @@ local function made(given, where)
   add_said(engine, given, parent)
   engine.rules = parent and rows_of(parent.rules, given.releases and base) or {}
   engine.implies = parent and rows_of(parent.implies, given.releases and base) or {}
-  local own = flat(given.rules or {}, engine.said)
+  local own = add_rows({}, given.rules or {}, engine.said)
   for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
-  for i, row in ipairs(flat(given.implies or {}, engine.said)) do
+  for i, row in ipairs(add_rows({}, given.implies or {}, engine.said)) do
     check_implication(engine, ("%s: implies[%d]"):format(where, i), row)
     engine.implies[#engine.implies + 1] = row
   end
