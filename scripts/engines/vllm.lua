@@ -169,7 +169,7 @@ return {
       type = "switch", key = "async_depth",
       read = function(on) return on and 2 or 1 end, doc = "a step is planned while one runs" },
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
-      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc" },
+      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc", "nvfp4" },
       read = command.kv_format, doc = "format of keys and values" },
     { "quantization", flag = "--quantization", also = { "-q" }, type = "text", key = "deployment.weights",
       values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",
@@ -270,7 +270,8 @@ return {
     require "engines.vllm.scheduling",
     -- Sampling.
     { since = "0.8", own_sampling = by_the_model, seen = "0.28",
-      code = "vllm/config/model.py: ModelConfig.generation_config", source = "pull request 12622: the model's generation_config.json" },
+      code = "vllm/config/model.py: ModelConfig.generation_config",
+      source = "pull request 12622: the model's generation_config.json" },
     { since = "0.8", before = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, false),
       source = "pull request 40376: 128 rows of 131,072 logits in 2.3 ms" },
     { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true),

@@ -1,4 +1,4 @@
---- Rules of vLLM's second generation about steps: seats, budgets, prefix cache, steps in flight. Lists say the code that
+--- Rules of vLLM's second generation about steps: seats, budgets, prefix cache, steps in flight. Lists say which code
 --- decides their rows, and the newest release at which it was read.
 local states = require "engines.rules.states"
 

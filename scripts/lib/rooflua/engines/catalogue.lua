@@ -165,8 +165,8 @@ local function rows_of(rows, base)
   return out
 end
 
---- Adds rows of rules; an entry may be a list of rows, of a file of its own, which may have lists as well. What a row or
---- its list says of its reading goes to `said`: lists are shared among engines.
+--- Adds rows of rules; an entry may be a list of rows, of a file of its own, which may have lists as well. What a row
+--- or its list says of its reading goes to `said`: lists are shared among engines.
 --- @param said table row -> {seen, code}
 local function add_rows(out, entries, said, seen, code)
   for _, each in ipairs(entries) do
