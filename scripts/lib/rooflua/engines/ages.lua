@@ -5,11 +5,13 @@ local release = require "rooflua.engines.release"
 
 local ages = {}
 
---- The newest release at which a row was read; nil where nothing says it, as for an engine without `seen`.
+--- The newest release at which a row was read; nil where neither the row nor the file says it: at all that are known.
 ---@param engine table of catalogue.of
 ---@param row table of its rules or its implications
 function ages.seen(engine, row)
-  local seen = engine.said[row] and engine.said[row].seen or engine.seen
+  local said = engine.said[row] or {}
+  if said.is_of_parent then return nil end
+  local seen = said.seen or engine.seen
   if seen and row.since and release.earlier(seen, row.since) then return row.since end
   return seen
 end
@@ -57,7 +59,7 @@ function ages.whole(engine)
     local last = engine.releases[#engine.releases]
     for i = #engine.releases, 1, -1 do
       last = engine.releases[i]
-      if not engine.seen or #select(2, ages.unread(engine, last.name)) == 0 then break end
+      if #select(2, ages.unread(engine, last.name)) == 0 then break end
     end
     engine.whole = last
   end
@@ -67,8 +69,9 @@ end
 --- A sentence about a release that is newer than what was read in whole; nil of others.
 function ages.note(engine, version)
   local whole = ages.whole(engine)
-  if not engine.seen or not release.earlier(whole.name, version) then return nil end
+  if not release.earlier(whole.name, version) then return nil end
   local count, unread = ages.unread(engine, version)
+  if #unread == 0 then return nil end -- newer than all that are known, and nothing says how far rows were read
   local day = whole.day and " of " .. whole.day or ""
   return ("%s %s: %d of %d rules were not read at it and are as last read; the newest release read in whole is %s%s "
     .. "(`rooflua list engines --age`)"):format(engine.name, version, #unread, count, whole.name, day)

@@ -191,7 +191,8 @@ local function add_said(engine, given, parent)
 end
 
 --- An engine of what its file returned, with what it has from the engine that it extends.
-local function made(given, where)
+--- @param where string the file in messages
+function catalogue.made(given, where)
   core.check_keys(core.table(given, where), fields, where)
   local parent, base = parent_of(given, where)
   local engine = core.copy(parent)
@@ -203,6 +204,11 @@ local function made(given, where)
   add_said(engine, given, parent)
   engine.rules = parent and rows_of(parent.rules, given.releases and base) or {}
   engine.implies = parent and rows_of(parent.implies, given.releases and base) or {}
+  if given.releases then -- what a parent's rows say of their reading are its releases, not this one's
+    for _, list in ipairs { engine.rules, engine.implies } do
+      for _, row in ipairs(list) do engine.said[row] = { is_of_parent = true } end
+    end
+  end
   local own = add_rows({}, given.rules or {}, engine.said)
   for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
   for i, row in ipairs(add_rows({}, given.implies or {}, engine.said)) do
@@ -239,7 +245,7 @@ local function load(module)
   local given = read(module)
   if not by_file[given] then
     local file = chunks.path_of(module) or module
-    by_file[given] = made(given, file)
+    by_file[given] = catalogue.made(given, file)
     by_file[given].file = file
   end
   return by_file[given]
