@@ -65,7 +65,7 @@ return {
   { since = "0.16", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
     code = "vllm/v1/sample/ops/topk_topp_sampler.py: flashinfer_sampler_supported",
     source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
-  { since = "0.22", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
+  { since = "0.25", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
     code = "vllm/v1/worker/gpu/model_runner.py: GPUModelRunner._dummy_sampler_run",
     source = "vllm/v1/worker/gpu/model_runner.py; pull request 50465 adds sampling in parts, off unless asked for" },
   { architecture = { "cdna3", "cdna4" }, sampler_bytes = of_sampler(by_pytorch), other_sampler_bytes = false,

@@ -23,8 +23,7 @@ end
 
 test("model runner V2 has models by release", function()
   for _, each in ipairs {
-    { "0.21", "qwen3-8b", "V1" }, { "0.22", "qwen3-8b", "V2" }, { "0.22", "llama-3.1-8b", "V1" },
-    { "0.23", "llama-3.1-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" }, { "0.25", "gemma-3-27b", "V2" },
+    { "0.24", "qwen3-8b", "V1" }, { "0.25", "qwen3-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" }, { "0.25", "gemma-3-27b", "V2" },
     { "0.25", "qwen3-235b-a22b", "V1" }, { "0.25", "qwen3.5-27b", "V1" }, { "0.28", "qwen3-235b-a22b", "V1" },
     { "0.27", "deepseek-v4-pro", "V1" }, { "0.28", "deepseek-v4-pro", "V2" }, { "0.29", "qwen3-235b-a22b", "V2" },
     { "0.29", "qwen3.5-27b", "V2" },
@@ -32,8 +31,7 @@ test("model runner V2 has models by release", function()
     test.equal(values(each[1], each[2], "h200-sxm", { weights = "bf16" }).model_runner, each[3],
       each[1] .. " " .. each[2])
   end
-  test.equal(values("0.23", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V1", "quantised")
-  test.equal(values("0.24", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V2")
+  test.equal(values("0.25", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V2", "quantised")
   test.equal(values("0.28", "deepseek-v4-pro", "mi355x").model_runner, "V1", "not on ROCm")
 end)
 
