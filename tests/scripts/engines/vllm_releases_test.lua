@@ -23,10 +23,10 @@ end
 
 test("model runner V2 has models by release", function()
   for _, each in ipairs {
-    { "0.24", "qwen3-8b", "V1" }, { "0.25", "qwen3-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" }, { "0.25", "gemma-3-27b", "V2" },
-    { "0.25", "qwen3-235b-a22b", "V1" }, { "0.25", "qwen3.5-27b", "V1" }, { "0.28", "qwen3-235b-a22b", "V1" },
-    { "0.27", "deepseek-v4-pro", "V1" }, { "0.28", "deepseek-v4-pro", "V2" }, { "0.29", "qwen3-235b-a22b", "V2" },
-    { "0.29", "qwen3.5-27b", "V2" },
+    { "0.24", "qwen3-8b", "V1" }, { "0.25", "qwen3-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" },
+    { "0.25", "gemma-3-27b", "V2" }, { "0.25", "qwen3-235b-a22b", "V1" }, { "0.25", "qwen3.5-27b", "V1" },
+    { "0.28", "qwen3-235b-a22b", "V1" }, { "0.27", "deepseek-v4-pro", "V1" }, { "0.28", "deepseek-v4-pro", "V2" },
+    { "0.29", "qwen3-235b-a22b", "V2" }, { "0.29", "qwen3.5-27b", "V2" },
   } do
     test.equal(values(each[1], each[2], "h200-sxm", { weights = "bf16" }).model_runner, each[3],
       each[1] .. " " .. each[2])
