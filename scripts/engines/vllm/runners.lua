@@ -27,16 +27,16 @@ end
 local named = { "deepseek_v2", "granitemoe", "qwen2_moe" }
 
 return {
-  code = "vllm/config/vllm.py: VllmConfig.use_v2_model_runner, DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES", seen = "0.28",
+  seen = "0.28", code = "vllm/config/vllm.py: VllmConfig.use_v2_model_runner, DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES",
   { model_runner = "V1", source = "vllm/v1/worker/gpu_model_runner.py" },
   { since = "0.25", model_runner = runner(dense_or(named)),
-    source = "pull request 44443: dense models; not those with recurrent states. Before, single families (pull requests "
-      .. "39337 of 0.22, 43458 of 0.23, 44446 of 0.24) are taken to run V1 as others do" },
+    source = "pull request 44443: dense models; not those with recurrent states. Before, single families (pull "
+      .. "requests 39337 of 0.22, 43458 of 0.23, 44446 of 0.24) are taken to run V1 as others do" },
   { since = "0.27", model_runner = runner(dense_or { "kimi_k3", unpack(named) }), source = "pull request 50000" },
   { since = "0.28", model_runner = runner(dense_or { "deepseek_v4", "kimi_k3", unpack(named) }),
     source = "pull request 51768" },
   { since = "0.28", architecture = { "cdna3", "cdna4" }, model_runner = runner(dense_or { "kimi_k3", unpack(named) }),
     source = "vllm/config/vllm.py, default_v2_model_runner_architectures: DeepSeek-V4 is not among them on ROCm" },
-  { since = "0.29", model_runner = runner(function() return true end), seen = "0.29",
+  { since = "0.29", model_runner = runner(function() return true end),
     source = "release notes of 0.29.0: V2 for all models" },
 }
