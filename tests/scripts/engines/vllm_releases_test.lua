@@ -67,6 +67,12 @@ test("budgets and graphs of large GPUs grow with 0.28", function()
   test.equal(values("0.28", "qwen3-8b", "rtx-pro-6000").max_cudagraph_capture_size, 512, "no 10.x")
 end)
 
+test("kernels of Blackwell pad experts in MXFP4 less from 0.27 on", function()
+  local function weights(release, gpu) return part(ledger(release, "gpt-oss-120b", gpu), "weights") end
+  test.check(weights("0.27", "b200") < weights("0.26", "b200"))
+  test.equal(weights("0.27", "h200-sxm"), weights("0.26", "h200-sxm"))
+end)
+
 test("prefixes of hybrids are cached by default from 0.28 on", function()
   for _, each in ipairs { { "0.24", false }, { "0.27.1", false }, { "0.28", true }, { "0.33", true } } do
     test.equal(values(each[1], "qwen3-next-80b-a3b", "h200-sxm").enable_prefix_caching, each[2], each[1])
