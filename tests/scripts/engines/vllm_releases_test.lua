@@ -86,6 +86,18 @@ test("kernels of one family keep the last state of a prompt that is not cut", fu
   test.equal(aligned("0.33", "qwen3-next-80b-a3b"), true, "not of others")
 end)
 
+test("each rank keeps latent KV in the CPU's memory before 0.27", function()
+  local function tokens(release, tp, more)
+    local deployment = { tp = tp, ep = tp, weights = "nvfp4", kv = "fp8" }
+    for name, value in pairs(more or {}) do deployment[name] = value end
+    return ledger(release, "deepseek-v3", "b200", { kv_offloading_size = 600 }, deployment).tiers[1].tokens
+  end
+  test.near(tokens("0.19", 4), 4.58e6, 0.001, "SemiAnalysisAI/InferenceX: 600 GiB of 4 ranks")
+  test.near(tokens("0.19", 8), 2.29e6, 0.001)
+  test.near(tokens("0.27", 8), 8 * 2.29e6, 0.001, "one copy")
+  test.near(tokens("0.28", 4, { pp = 2 }), 4.58e6, 0.001, "stages have copies")
+end)
+
 test("latent attention divides prompts from 0.27 on", function()
   test.equal(#values("0.26", "deepseek-v3", "h200-sxm").cp_of, 0)
   test.equal(values("0.27", "deepseek-v3", "h200-sxm").cp_of[1], "latent")
