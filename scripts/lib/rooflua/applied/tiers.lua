@@ -84,8 +84,8 @@ end
 ---@param given table? the scenario's key `tiers`, else options of the engine say it
 function tiers.of_capacity(reader, applied, model, found, given)
   local facts = found.facts
-  local deployment = { tp = facts.tp, pp = facts.pp, dcp = facts.dcp, kv = facts.counts.kv, block_size = found.block_size,
-    kv_blocks = found.tokens / found.block_size }
+  local deployment = { tp = facts.tp, pp = facts.pp, dcp = facts.dcp, kv = facts.counts.kv,
+    block_size = found.block_size, kv_blocks = found.tokens / found.block_size }
   local own, told, names = tiers.of(reader, applied, model, deployment)
   if given == nil then
     if not own then return {}, told end
