@@ -69,17 +69,6 @@ TEST_CASE("every kind of name can be listed") {
   CHECK(contains(unknown.text, "did you mean 'models'"));
 }
 
-TEST_CASE("list engines --age says when rules were last read, and the code that decides them") {
-  const Said said = rooflua::test::rooflua("list engines --age");
-  CHECK(said.status == 0);
-  for (const char* part : {"last read", "vllm/engine/arg_utils.py: EngineArgs.get_batch_defaults",
-                           "no file: fits, pull requests, issues"})
-    CHECK(contains(said.text, part));
-  const Said models = rooflua::test::rooflua("list models --age 2>&1");
-  CHECK(models.status != 0);
-  CHECK(contains(models.text, "--age: belongs to `list engines`"));
-}
-
 TEST_CASE("list models says how large each is, in which formats, and what its layers are") {
   const std::string text = rooflua::test::rooflua("list models").text;
   const auto line_of = [&](const std::string& model) {
