@@ -55,7 +55,8 @@ end
 implications.rows = {
   { before = "0.16", where = { "VLLM_ALL2ALL_BACKEND" }, fills = true, all2all_backend = stated "VLLM_ALL2ALL_BACKEND",
     source = "vllm/config/parallel.py, __post_init__; pull request 33535 takes it away" },
-  { before = "0.15", where = { "VLLM_ATTENTION_BACKEND" }, fills = true, attention_backend = stated "VLLM_ATTENTION_BACKEND",
+  { before = "0.15", where = { "VLLM_ATTENTION_BACKEND" }, fills = true,
+    attention_backend = stated "VLLM_ATTENTION_BACKEND",
     source = "vllm/config/attention.py and vllm/envs.py; pull request 32812 takes it away" },
   -- Seats and budget.
   { seen = "0.28",
