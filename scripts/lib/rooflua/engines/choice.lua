@@ -2,6 +2,7 @@
 -- options in the engine's own words.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local ages = require "rooflua.engines.ages"
 local catalogue = require "rooflua.engines.catalogue"
 local documents = require "rooflua.engines.documents"
 local release = require "rooflua.engines.release"
@@ -10,7 +11,7 @@ local choice = {}
 
 --- The release whose rules hold for one that is asked for, and a sentence where it is another one.
 local function known_release(engine, asked)
-  local newest, oldest = catalogue.newest(engine), engine.releases[1].name
+  local newest, oldest = catalogue.last(engine), engine.releases[1].name
   local version = release.parse(asked)
   if not version then
     core.fail("%s: '%s' is no release; expected one as in %s %s", engine.name, asked, engine.name, newest)
@@ -36,6 +37,13 @@ local function known_release(engine, asked)
   return asked
 end
 
+--- The release that holds where none is stated, in a sentence.
+local function unstated(engine)
+  local newest = catalogue.newest(engine)
+  return ("engine %s %s, the newest release that %s: none is stated"):format(engine.name, newest,
+    newest == catalogue.last(engine) and "is known" or "was read in whole")
+end
+
 --- {engine, release, note} of "vllm 0.19".
 function choice.parse(text)
   core.text(text, "engine")
@@ -43,12 +51,12 @@ function choice.parse(text)
   if not name then core.fail("'%s': expected an engine and its release, as in \"vllm 0.19\"", text) end
   local engine = catalogue.of(name)
   if asked == "" then
-    local newest = catalogue.newest(engine)
-    return { engine = engine, release = newest,
-      note = ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
+    return { engine = engine, release = catalogue.newest(engine), note = unstated(engine) }
   end
   local version, note = known_release(engine, asked)
-  return { engine = engine, release = version, note = note, is_stated = true }
+  local age = ages.note(engine, version)
+  return { engine = engine, release = version, note = note and age and note .. "; " .. age or note or age,
+    is_stated = true }
 end
 
 --- {a = {b = 1}} as {["a.b"] = 1}: options of a YAML file. The value of an option that is a document stays together.
@@ -216,7 +224,7 @@ function choice.newest(name)
   local newest = catalogue.newest(engine)
   return { engine = engine, release = newest, options = {},
     note = name == nil and ("engine %s %s, not stated"):format(engine.name, newest)
-      or ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
+      or unstated(engine) }
 end
 
 --- The same of a scenario's key; nil where it states none.
