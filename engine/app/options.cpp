@@ -90,6 +90,11 @@ void add_intervals(const Command& command, std::string& choice) {
                  {.check = one_of({"on", "off"})});
 }
 
+void set_load(std::optional<long> users, const std::string& bench, std::vector<std::string>& set) {
+  if (users) set.push_back("users=" + std::to_string(*users));
+  if (!bench.empty()) set.push_back("bench=" + bench);
+}
+
 void set_intervals(const std::string& choice, std::vector<std::string>& set) {
   if (!choice.empty()) set.push_back("intervals=" + choice);
 }

@@ -2,6 +2,7 @@
 // What commands with many options share: the chosen command, and checks of numbers.
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ void add_command(const Command& command, std::string& text, std::string* model);
 void add_intervals(const Command& command, std::string& choice);
 /// The key of the scenario that --intervals stands for, after what --set says.
 void set_intervals(const std::string& choice, std::vector<std::string>& set);
+/// The same of --users and --bench, which replace the workload.
+void set_load(std::optional<long> users, const std::string& bench, std::vector<std::string>& set);
 
 /// Adds --ignore, which belongs to --model.
 void add_ignore(const Command& command, std::vector<std::string>& keys);

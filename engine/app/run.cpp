@@ -106,7 +106,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   std::ifstream in(arguments.scenario, std::ios::binary);
   report.source.assign(std::istreambuf_iterator<char>(in), {});
   for (const auto& [option, value] : {std::pair{"--engine ", &arguments.engine},
-                                      {"--model ", &arguments.model},
+                                      {"--model ", &arguments.model}, {"--bench ", &arguments.bench},
                                       {"--command ", &arguments.command}}) {
     if (!value->empty()) report.options.push_back(option + *value);
   }
@@ -289,8 +289,7 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
   options.command = launch_command(arguments.command, arguments.engine, arguments.model);
   options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
-  if (arguments.users) options.set.push_back("users=" + std::to_string(*arguments.users));
-  if (!arguments.bench.empty()) options.set.push_back("bench=" + arguments.bench);
+  set_load(arguments.users, arguments.bench, options.set);
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
   options.shard = shard_of(arguments);

@@ -70,6 +70,24 @@ function engines.of(text, about) end
 ---@param about rooflua.CapacityQuestion
 ---@return rooflua.Capacity
 function engines.capacity(about) end
+
+---@class rooflua.ChangedRule
+---@field name string as rules write it
+---@field called string its flag, where it has one
+---@field before any
+---@field after any
+---@field source string
+---@field source_before string?
+---@field doc string?
+---@field unit string?
+
+--- Rules that decide other values on another release, or another engine, in a deployment. `rooflua upgrade` says what
+--- each of them does (docs/UPGRADES.md).
+---@param from string "vllm 0.19"
+---@param to string
+---@param about table as engines.of takes it
+---@return rooflua.ChangedRule[]
+function engines.changes(from, to, about) end
 --- The newest release of the engine whose kernels a database has: engines.of_tables(database.engine, context).
 ---@param name string
 ---@param about table what a step model is bound with: model, hardware, deployment
