@@ -143,8 +143,7 @@ return flags.list {
       enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph
       enforce-piecewise-cuda-graph piecewise-cuda-graph-tokens:t
       piecewise-cuda-graph-compiler:t enable-breakable-cuda-graph cuda-graph-config:t cuda-graph-backend-decode:t
-      cuda-graph-backend-prefill:t cuda-graph-bs-prefill:l cuda-graph-max-bs-prefill:i cuda-graph-tc-compiler:t
-      disable-prefill-cuda-graph debug-cuda-graph ]] },
+      cuda-graph-tc-compiler:t debug-cuda-graph ]] },
     { "weights are in the format of the checkpoint", [[ torchao-config:t modelopt-quant:t quantize-and-serve
       modelopt-checkpoint-restore-path:t modelopt-checkpoint-save-path:t modelopt-export-path:t ]] },
     { "a model that generates text token by token is taken", [[ is-embedding dllm-algorithm:t dllm-algorithm-config:t
