@@ -191,6 +191,8 @@ return {
     { "scheduler_recv_interval", since = "0.5.0rc0", flag = "--scheduler-recv-interval", type = "integer", min = 1,
       key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
+    { "prefill_decode_interval", since = "0.5.18", flag = "--prefill-decode-interval", type = "integer", min = 0,
+      key = "scheduler.prefill_decode_interval", doc = "decode steps after one of prompts before the next" },
     { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, readable = "iec",
       readable_since = "0.5.10", key = "engine.most_kv_blocks",
       read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
@@ -234,7 +236,8 @@ return {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,
       disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
       schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
-      max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
+      prefill_decode_interval = 0, max_running_requests = 2048,
+      source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
     { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has "
       .. "a chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
     { page_size = 1, source = "python/sglang/srt/server_args.py: of most back ends" },

@@ -84,8 +84,8 @@ fusions.kernels = {
     source = "pull request 16331; docs/advanced_features/piecewise_cuda_graph.md: by default; sizes and exceptions: "
       .. "python/sglang/srt/server_args.py" },
   { since = "0.5.15", architecture = nvidia, graphs_with_prefill = prompt_graphs.breakable,
-    source = "pull request 29458 of 2026-07-02; sizes and exceptions: arg_groups/cuda_graph_hook.py of main in 2026-10, "
-      .. "apply_cuda_graph_compatibility: which release brought each was not read. Encoders: 34245 lets Kimi in" },
+    source = "pull request 29458 of 2026-07-02; sizes, exceptions: arg_groups/cuda_graph_hook.py of main in 2026-10; "
+      .. "which release brought each was not read, nor which classes with encoders are let in besides Kimi (34245)" },
   { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),
     source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
       .. "docs/records/fitted.md, \"Prefill outside of graphs\"" },
