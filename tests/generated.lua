@@ -7,6 +7,7 @@
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
 local core = require "rooflua.base.core"
+local ages = require "rooflua.help.ages"
 local catalogue = require "rooflua.engines.catalogue"
 local commands = require "rooflua.repl.commands"
 local manual = require "rooflua.help.scenario"
@@ -242,10 +243,27 @@ local function engine_rows()
   local rows = {}
   for _, name in ipairs(catalogue.names()) do
     local engine = catalogue.of(name)
-    rows[#rows + 1] = { name, engine.title, engine.releases[1].name .. " to " .. catalogue.newest(engine),
+    local last, whole = catalogue.last(engine), catalogue.newest(engine)
+    rows[#rows + 1] = { name, engine.title, engine.releases[1].name .. " to " .. last, last ~= whole and whole or last,
       tostring(#engine.releases), ("`%s`"):format(engine.command), engine.tables.name }
   end
-  return markdown_table({ "name", "engine", "rules from", "releases", "command", "kernels of" }, rows)
+  return markdown_table({ "name", "engine", "rules from", "read in whole to", "releases", "command", "kernels of" },
+    rows)
+end
+
+--- Code that decides rules which go on, as a reader of a new release opens it.
+local function code_rows()
+  local rows = {}
+  for _, name in ipairs(catalogue.names()) do
+    for _, each in ipairs(ages.rows(catalogue.of(name))) do
+      if each.code ~= "" then
+        local file, symbols = each.code:match "^(%S+): (.+)$"
+        rows[#rows + 1] = { name, ("`%s`"):format(file or each.code), symbols and ("`%s`"):format(symbols) or "",
+          tostring(each.rows), each.seen }
+      end
+    end
+  end
+  return markdown_table({ "engine", "file", "symbols", "rows", "last read" }, rows)
 end
 
 --- Options of all engines by the key that they set.
@@ -297,6 +315,7 @@ local parts = {
   { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
   { file = "docs/ENGINES.md", name = "engines", text = engine_rows },
   { file = "docs/ENGINES.md", name = "options of engines", text = option_rows },
+  { file = "docs/ENGINES.md", name = "code of engines", text = code_rows },
   {
     file = "docs/SERVING.md", name = "metrics",
     text = function() return markdown_table({ "metric", "unit", "better", "" }, declared.metric_rows()) end,

@@ -179,8 +179,11 @@ int lua(const std::vector<std::string>& arguments, const std::filesystem::path& 
 int repl(const std::string& scenario, const std::filesystem::path& home);
 /// What `list` knows.
 std::vector<std::string> list_kinds(const std::filesystem::path& home);
+struct ListFlags {
+  bool aliases = false, age = false;
+};
 /// The names of a kind; without one, the kinds themselves.
-int list(const std::string& kind, bool aliases, const std::filesystem::path& home);
+int list(const std::string& kind, ListFlags flags, const std::filesystem::path& home);
 
 struct DataArguments {
   std::string path;    // of `describe`, `verify`, `import`

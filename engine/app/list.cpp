@@ -171,8 +171,9 @@ std::vector<std::string> list_kinds(const std::filesystem::path& home) {
   return out;
 }
 
-int list(const std::string& word, bool aliases, const std::filesystem::path& home) {
-  if (aliases && word != "models") throw Error("--aliases", "belongs to `list models`");
+int list(const std::string& word, ListFlags flags, const std::filesystem::path& home) {
+  if (flags.aliases && word != "models") throw Error("--aliases", "belongs to `list models`");
+  if (flags.age && word != "engines") throw Error("--age", "belongs to `list engines`");
   if (word.empty()) {
     std::fputs("rooflua list KIND, where KIND is one of\n", stdout);
     for (const Kind& each : kinds(home))
@@ -181,7 +182,9 @@ int list(const std::string& word, bool aliases, const std::filesystem::path& hom
   }
   const std::string kind = kind_of(word);
   if (kind == "models") {
-    aliases ? print_aliases(home) : print_models(home);
+    flags.aliases ? print_aliases(home) : print_models(home);
+  } else if (flags.age) {
+    std::puts(library(home)->call("rooflua.help.ages", "text", {}).text().c_str());
   } else if (kind == "hardware") {
     print_hardware(home);
   } else if (kind == "lookups") {

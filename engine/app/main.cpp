@@ -266,9 +266,11 @@ void add_list(const Command& app) {
   list.option("kind", *kind,
               "models, hardware, engines or a kind of policies, such as schedulers; without one: "
               "all kinds");
-  auto* aliases = new bool(false);
-  list.flag("--aliases", *aliases, "Of models: every alias, and the format of its weights");
-  list.runs([=](const fs::path& home) { return app::list(*kind, *aliases, home); });
+  auto* flags = new app::ListFlags;
+  list.flag("--aliases", flags->aliases, "Of models: every alias, and the format of its weights");
+  list.flag("--age", flags->age,
+            "Of engines: at which release each rule was last read, and the code that decides it");
+  list.runs([=](const fs::path& home) { return app::list(*kind, *flags, home); });
 }
 
 void add_completion(const Command& app) {

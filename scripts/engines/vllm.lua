@@ -9,16 +9,8 @@ local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
 local pools = require "engines.vllm.pools"
 local rocm = require "engines.rules.rocm"
-local states = require "engines.rules.states"
 local tiers = require "engines.vllm.tiers"
 local weight_only = require "engines.rules.weight_only"
-
---- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
-local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
-
-local function has_states(facts) return states(facts.model) end
-
-local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
 --- -O3 and -O.level=3: levels of optimisation were the compilation's, and are a flag of their own since 0.12.
 local function respelled(word)
@@ -91,7 +83,10 @@ return {
     { "0.11.2", "2025-11-19" }, { "0.12.0", "2025-12-03" }, { "0.13.0", "2025-12-19" }, { "0.14.0", "2026-01-20" },
     { "0.15.0", "2026-01-29" }, { "0.15.1", "2026-02-03" }, { "0.16.0", "2026-02-26" }, { "0.17.0", "2026-03-09" },
     { "0.18.0", "2026-03-21" }, { "0.19.0", "2026-04-02" }, { "0.19.1", "2026-04-17" }, { "0.20.0", "2026-04-28" },
-    { "0.21.0", "2026-05-15" }, { "0.22.0", "2026-05-29" }, { "0.23.0", "2026-06-14" }, { "0.24.0", "2026-06-28" } },
+    { "0.21.0", "2026-05-15" }, { "0.22.0", "2026-05-29" }, { "0.23.0", "2026-06-14" }, { "0.24.0", "2026-06-28" },
+    { "0.25.0", "2026-07-11" }, { "0.26.0", "2026-07-26" }, { "0.27.0", "2026-08-10" }, { "0.28.0", "2026-08-26" },
+    { "0.29.0", "2026-09-09" }, { "0.30.0", "2026-09-22" }, { "0.31.0" }, { "0.32.0" }, { "0.33.0" }, { "0.34.0" } },
+  seen = "0.24",
   tables = { name = "vllm", libraries = "shared", lends = 1 },
   memory = memory,
   tiers = tiers.of,
@@ -174,7 +169,7 @@ return {
       type = "switch", key = "async_depth",
       read = function(on) return on and 2 or 1 end, doc = "a step is planned while one runs" },
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
-      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc" },
+      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc", "nvfp4" },
       read = command.kv_format, doc = "format of keys and values" },
     { "quantization", flag = "--quantization", also = { "-q" }, type = "text", key = "deployment.weights",
       values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",
@@ -237,6 +232,12 @@ return {
       says = function(where)
         return where ~= "vllm" and "sampling is that of the model's generation_config.json" or nil
       end, doc = "where sampling is said; vllm: neither top-p nor top-k" },
+    { "VLLM_USE_V2_MODEL_RUNNER", since = "0.9", variable = true, type = "text", values = { "0", "1" },
+      read_by = "model_runner", doc = "which model runner steps run in, V1 or V2" },
+    { "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", since = "0.18", variable = true, type = "text", values = { "0", "1" },
+      read_by = "graphs_counted", doc = "whether an estimate of CUDA graphs is taken from the KV cache" },
+    { "enable_batch_sharded_sampling", since = "0.29", flag = "--enable-batch-sharded-sampling", negates = true,
+      type = "switch", read_by = "sampler_bytes", doc = "each rank of tp samples a part of the requests" },
     { "VLLM_USE_FLASHINFER_SAMPLER", variable = true, type = "text", read_by = "sorted_logit_s",
       doc = "FlashInfer samples, without sorting" },
     { "enable_lora", parameter = "lora", flag = "--enable-lora", negates = true, type = "switch", adapters = true,
@@ -266,58 +267,11 @@ return {
 
   rules = {
     generations.before_v1,
-    { since = "0.8", scheduler = "vllm_v1", block_size = 16, kv_cache_dtype = "auto", enable_prefix_caching = true,
-      enable_chunked_prefill = true, long_prefill_token_threshold = 0, prefill_schedule_interval = 1,
-      max_cudagraph_capture_size = 512,
-      source = "vllm/engine/arg_utils.py, _set_default_args_v1; vllm/config: cudagraph_capture_sizes" },
-    { since = "0.8", max_num_seqs = 256, max_num_batched_tokens = 2048,
-      source = "vllm/engine/arg_utils.py: API server on GPUs below 70 GiB, and A100" },
-    { since = "0.8", before = "0.8.4", max_num_seqs = 1024,
-      source = "vllm/engine/arg_utils.py, _set_default_args_v1; pull request 16158 ends it" },
-    { since = "0.8", before = "0.8.5", gpu = { named = "h100" }, max_num_seqs = 1024, max_num_batched_tokens = 8192,
-      source = "vllm/engine/arg_utils.py, _set_default_args_v1: known by name" },
-    { since = "0.8", before = "0.8.5", gpu = { named = "h200" }, max_num_seqs = 1024, max_num_batched_tokens = 8192,
-      source = "the same" },
-    { since = "0.8.5", before = "0.9", gpu = also_a100, max_num_seqs = 1024, max_num_batched_tokens = 8192,
-      source = "vllm/engine/arg_utils.py: GPUs of 70 GiB and more" },
-    { since = "0.9", gpu = large, max_num_seqs = 1024, max_num_batched_tokens = 8192,
-      source = "vllm/engine/arg_utils.py, get_batch_defaults: API server on GPUs of 70 GiB and more, since pull "
-        .. "request 17885 without A100" },
-    { since = "0.8", when = is_latent, block_size = 64,
-      source = "vllm/platforms/cuda.py; pull request 35122: the least size that FlashMLA takes" },
-    { family = "deepseek_v4", block_size = 256, source = "vllm/models/deepseek_v4: entries of 128 tokens" },
-    { since = "0.8", before = "0.26.1rc0", when = has_states, enable_prefix_caching = false,
-      source = "vllm/engine/arg_utils.py: pull request 50991 turns it on" },
-    { since = "0.8", align_states = false, keep_junctions = false, states_take_blocks = false,
-      source = "pull request 30877 adds it" },
-    { since = "0.14", when = has_states, states_take_blocks = true,
-      source = "vllm/v1/core/single_type_kv_cache_manager.py, MambaManager: states are blocks of the same pool" },
-    { since = "0.24", when = has_states, keep_junctions = function(_, own) return own.enable_prefix_caching end,
-      source = "pull request 37898; issue 45238 of 11 June 2026 measures a build without it" },
-    { since = "0.14", when = has_states, align_states = function(_, own) return own.enable_prefix_caching end,
-      source = "vllm/v1/core/sched/scheduler.py, _mamba_block_aligned_split, with mamba_cache_mode align; that a step "
-        .. "of a prompt which goes on ends at a block behind the last cut, too: pull request 51113, before which "
-        .. "states that were kept there were wrong (issue 43559)" },
-    { since = "0.27", when = has_states, align_states = function(facts, own)
-      return own.enable_prefix_caching and (facts.drafts or 0) > 0
-    end, source = "pull request 52789: kernels keep the state of the last block; not with drafters" },
-    { since = "0.8", gpu = large, other_budgets = { 2048 },
-      source = "vllm/engine/arg_utils.py: an engine without a usage context" },
-    { since = "0.8", before = "0.21", gpu_memory_utilization = 0.90, source = "vllm/config/cache.py" },
-    { since = "0.21", gpu_memory_utilization = 0.92, source = "vllm/config/cache.py" },
-    { since = "0.8", before = "0.14", async_scheduling = false,
-      source = "vllm/config/scheduler.py: off unless asked for" },
-    { since = "0.14", async_scheduling = true, source = "vllm/config/vllm.py; pull request 27614" },
-    { since = "0.14", before = "0.15", async_scheduling = function(facts) return facts.pp == 1 end,
-      source = "vllm/config/vllm.py; pull request 32359 allows it with stages" },
-    { since = "0.8", pipeline_steps = function(facts) return facts.pp end,
-      source = "vllm/v1/executor: max_concurrent_batches; vllm/v1/engine/core.py: step_with_batch_queue" },
-    { since = "0.8", before = "0.19", scheduler_reserve_full_isl = false,
-      source = "vllm/config/scheduler.py: does not exist" },
-    { since = "0.19", scheduler_reserve_full_isl = true, source = "vllm/config/scheduler.py; pull request 37307" },
-    { router = "vllm_dp", dp_padding = "vllm", source = "vllm/v1/engine/core_client.py; vllm/v1/worker/dp_utils.py" },
+    require "engines.vllm.scheduling",
     -- Sampling.
-    { since = "0.8", own_sampling = by_the_model, source = "pull request 12622: the model's generation_config.json" },
+    { since = "0.8", own_sampling = by_the_model, seen = "0.28",
+      code = "vllm/config/model.py: ModelConfig.generation_config",
+      source = "pull request 12622: the model's generation_config.json" },
     { since = "0.8", before = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, false),
       source = "pull request 40376: 128 rows of 131,072 logits in 2.3 ms" },
     { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true),
@@ -365,35 +319,36 @@ return {
       source = "pull request 58013, open: one call of FlashAttention 2 for prompts and decodes on SM 8.x" },
     { architecture = { "ampere", "ada" }, family = "gpt_oss", heads_apart = false,
       source = "vllm/v1/attention/backends/flash_attn.py: sinks need FlashAttention 3; Triton's kernel packs heads" },
-    { shared_beside = 256,
+    { shared_beside = 256, seen = "0.28", code = "vllm/envs.py: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD",
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
-    { all_reduce_across_nodes = "nccl",
+    { all_reduce_across_nodes = "nccl", seen = "0.28",
+      code = "vllm/distributed/device_communicators/custom_all_reduce.py: CustomAllreduce.__init__",
       source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes" },
-    { exchange = "gathered", source = "vllm/distributed: allgather_reducescatter, the default" },
-    { cp_of = {}, source = "issue 47846: 0.24.0 refuses prefill_context_parallel_size above 1; v1/worker/cp_utils.py: "
-      .. "supports_pcp of attention back ends" },
-    { dcp_of = {}, dcp_combines = function(_, own)
-        return own.dcp_comm_backend == "a2a" and "all_to_all" or "gathered"
-      end, source = "vllm/config/parallel.py: ag_rs unless asked for a2a, which pull request 34883 adds" },
-    { since = "0.10.2", dcp_of = { "latent" }, source = "pull request 23734" },
-    { since = "0.11.1", dcp_of = { "latent", "full" }, source = "pull requests 24864 and 25438, of 2025-09; "
-      .. "vllm/config/model.py, verify_with_parallel_config: dcp <= tp / KV heads" },
+    { exchange = "gathered", seen = "0.28", code = "vllm/config/parallel.py: ParallelConfig.all2all_backend",
+      source = "vllm/distributed: allgather_reducescatter, the default" },
+    require "engines.vllm.context_parallel",
     { experts_apart = false, source = "pull request 29772, closed; a plugin does: vllm-project/afd-plugin" },
-    { since = "0.14", eplb_step_interval = 3000, eplb_window_size = 1000, eplb_head_start = 0.75,
-      eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
-    { since = "0.24", eplb_use_async = true, source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
+    { code = "vllm/config/parallel.py: EPLBConfig", seen = "0.28",
+      { since = "0.14", eplb_step_interval = 3000, eplb_window_size = 1000, eplb_head_start = 0.75,
+        eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
+      { since = "0.24", eplb_use_async = true, seen = "0.32",
+        source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
+    },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
     graphs,
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
-    { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
+    { cuts_prompts = true, budget_holds_seats = true, seen = "0.28",
+      code = "vllm/config/scheduler.py: SchedulerConfig.verify_max_model_len", source = "vllm/config/scheduler.py" },
     weight_only,
     { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95,
       source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     generations.instead_of_v1,
     rocm,
-    require "engines.vllm.frontend", memory_rules,
+    require "engines.vllm.frontend",
+    require "engines.vllm.runners",
+    memory_rules,
     kernels,
   },
 }

@@ -80,10 +80,11 @@ local function routing(count)
 end
 
 fusions.kernels = {
-  { since = "0.5.10", architecture = nvidia, graphs_with_prefill = prompt_graphs.piecewise,
+  { since = "0.5.10", before = "0.5.15", architecture = nvidia, graphs_with_prefill = prompt_graphs.piecewise,
     source = "pull request 16331; docs/advanced_features/piecewise_cuda_graph.md: by default; sizes and exceptions: "
       .. "python/sglang/srt/server_args.py" },
-  { since = "0.5.15", architecture = nvidia, graphs_with_prefill = prompt_graphs.breakable,
+  { since = "0.5.15", architecture = nvidia, graphs_with_prefill = prompt_graphs.breakable, seen = "0.5.21",
+    code = "python/sglang/srt/arg_groups/cuda_graph_hook.py: apply_cuda_graph_compatibility",
     source = "pull request 29458 of 2026-07-02; sizes, exceptions: arg_groups/cuda_graph_hook.py of main in 2026-10; "
       .. "which release brought each was not read, nor which classes with encoders are let in besides Kimi (34245)" },
   { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),

@@ -100,11 +100,12 @@ local function by_tp(facts)
 end
 
 return {
+  seen = "0.5.19", code = "python/sglang/srt/arg_groups/memory_hook.py: handle_gpu_memory_settings, reserve_for_graph_mb",
   { before = "0.4.6", mem_fraction_static = by_tp, source = "python/sglang/srt/server_args.py of 0.4" },
   { since = "0.4.6", before = "0.5.3", mem_fraction_static = of_table,
     source = "python/sglang/srt/server_args.py" },
-  { since = "0.5.3", mem_fraction_static = by_chunk, source = "python/sglang/srt/server_args.py" },
-  { since = "0.5.14", mem_fraction_static = with_prompt_graphs,
+  { since = "0.5.3", before = "0.5.14", mem_fraction_static = by_chunk, source = "python/sglang/srt/server_args.py" },
+  { since = "0.5.14", before = "0.5.20", mem_fraction_static = with_prompt_graphs,
     source = "pull request 23862 of 2026-06-12: no flat reserve for drafters; graphs of prompts: issue 29092, "
       .. "arg_groups/memory_hook.py, reserve_for_graph_mb; SGLANG_ENABLE_POST_CAPTURE_KV_SIZING is off by default" },
   { since = "0.5.20", mem_fraction_static = by_role,

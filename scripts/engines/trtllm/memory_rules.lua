@@ -21,9 +21,11 @@ return {
   { state_element_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
   { pools_by_window = function(_, own) return own["kv_cache_config.use_kv_cache_manager_v2"] == true end,
     source = "pull request 10659: the second version of the KV cache, where it is asked for" },
-  { since = "1.3.0rc24", family = { "gpt_oss", "gemma3", "gemma4", "deepseek_v4" }, pools_by_window = is_second,
+  { since = "1.3.0rc24", before = "1.4.0rc1", family = { "gpt_oss", "gemma3", "gemma4", "deepseek_v4" },
+    pools_by_window = is_second,
     source = "pull requests 16060 and 18228: models that prefer it; which candidate of 1.3 has which was not read" },
-  { since = "1.4.0rc1", pools_by_window = is_second,
+  { since = "1.4.0rc1", pools_by_window = is_second, seen = "1.4.0rc4",
+    code = "tensorrt_llm/llmapi/llm_args.py: KvCacheConfig.use_kv_cache_manager_v2",
     source = "release notes of 1.4.0rc1, pull request 17495: it is the default, as is the Python transceiver" },
   { longest_leaves_blocks = 0, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py: max_seq_len is clamped to "
     .. "what the cache holds; pull request 5720" },

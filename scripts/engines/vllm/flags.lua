@@ -1,5 +1,6 @@
 --- Flags and variables of vLLM that no rule reads (engines/rules/flags.lua has the form): vllm/engine/arg_utils.py,
---- vllm/entrypoints/openai/cli_args.py and vllm/envs.py of releases from 0.8 to 0.24 and of main in 2026-08.
+--- vllm/entrypoints/openai/cli_args.py and vllm/envs.py of releases from 0.8 to 0.28, and arg_utils.py of a build after
+--- 0.29.
 local flags = require "engines.rules.flags"
 
 return flags.list {
@@ -22,7 +23,8 @@ return flags.list {
     !enable-log-deltas !log-error-stack !enable-server-load-tracking !enable-prompt-tokens-details
     !enable-force-include-usage show-hidden-metrics-for-version:t otlp-traces-endpoint:t collect-detailed-traces:l
     !aggregate-engine-logging !cudagraph-metrics !kv-cache-metrics kv-cache-metrics-sample:n !enable-mfu-metrics
-    !enable-per-request-metrics !enable-logging-iteration-details !enable-layerwise-nvtx-tracing profiler-config:j
+    !enable-per-request-metrics per-request-spec-decode-metrics:t>=0.29 !enable-logging-iteration-details
+    !enable-layerwise-nvtx-tracing profiler-config:j
     !ray-workers-use-nsight !enable-tokenizer-info-endpoint jit-monitor-mode:t !jit-monitor-verbose
 
     chat-template:t chat-template-content-format:t default-chat-template-kwargs:j !trust-request-chat-template
@@ -32,6 +34,7 @@ return flags.list {
     max-logprobs:i logprobs-mode:t guided-decoding-backend:t<0.13 !guided-decoding-disable-fallback<0.13
     !guided-decoding-disable-any-whitespace<0.13 !guided-decoding-disable-additional-properties<0.13
     structured-outputs-config:j io-processor-plugin:t renderer-num-workers:i !enable-prompt-embeds
+    !enable-trace-replay>=0.29 !enable-mm-processor-stats
     fingerprint-mode:t fingerprint-value:t !enable-return-routed-experts !return-sampling-mask
 
     tokenizer:t tokenizer-mode:t tokenizer-revision:t !skip-tokenizer-init tokenizer-pool-size:i
@@ -39,7 +42,8 @@ return flags.list {
     config-format:t hf-config-path:t download-dir:t load-format:t model-loader-extra-config:j ignore-patterns:l
     !use-tqdm-on-load pt-load-map-location:t safetensors-load-strategy:t safetensors-prefetch-num-threads:i
     safetensors-prefetch-block-size:i max-parallel-loading-workers:i allowed-local-media-path:t
-    allowed-media-domains:l seed:i !enable-sleep-mode !enable-cumem-allocator weight-transfer-config:j
+    allowed-media-domains:l seed:i !enable-sleep-mode !enable-cumem-allocator !enable-nccl-comm-suspend>=0.29
+    weight-transfer-config:j
     model-class-overrides:j !allow-deprecated-quantization !enable-ep-weight-filter
 
     distributed-executor-backend:t worker-cls:t worker-extension-cls:t nnodes:i/-n node-rank:i/-r master-addr:t
@@ -50,7 +54,7 @@ return flags.list {
     dp-supervisor-probe-interval-s:n dp-supervisor-probe-timeout-s:n dp-supervisor-probe-failure-threshold:i
 
     !worker-use-ray<0.7 !engine-use-ray<0.6.3
-    swap-space:n !calculate-kv-scales prefix-caching-hash-algo:t !disable-cascade-attn !disable-async-output-proc
+    swap-space:n !calculate-kv-scales<0.28 prefix-caching-hash-algo:t !disable-cascade-attn !disable-async-output-proc
     !use-v2-block-manager !enable-flashinfer-autotune !multi-step-stream-outputs
     mm-processor-kwargs:j mm-processor-cache-gb:n mm-processor-cache-type:t mm-shm-cache-max-object-size-mb:i
     mm-encoder-tp-mode:t mm-encoder-attn-backend:t mm-encoder-attn-dtype:t mm-hasher-algorithm:t mm-tensor-ipc:t
@@ -72,7 +76,7 @@ return flags.list {
       !enable-mixed-moe-lora-format !enable-moe-shared-loras qlora-adapter-name-or-path:t !enable-prompt-adapter
       max-prompt-adapters:i max-prompt-adapter-token:i prompt-adapters:l ]] },
     { "each rank of dcp is taken to hold the same number of tokens", [[ dcp-kv-cache-interleave-size:i
-      cp-kv-cache-interleave-size:i ]] },
+      cp-kv-cache-interleave-size:i !dcp-q-replicate>=0.29 ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
     { "experts move and have copies as `experts` says, not as this", [[ !enable-eplb eplb-config:j
@@ -85,14 +89,21 @@ return flags.list {
       ir-op-priority:j mamba-ssu-algorithm:t !use-replayssm replayssm-buffer-len:i !enable-bf16x3-router-gemm
       !use-fp64-gumbel ]] },
     { "the config of the model is used as it is published", "hf-overrides:j rope-scaling:j rope-theta:n" },
-    { "several prompts in part are not modelled", "max-num-partial-prefills:i max-long-partial-prefills:i" },
+    { "several prompts in part are not modelled", [[ max-num-partial-prefills:i<0.27
+      max-long-partial-prefills:i<0.27 ]] },
+    { "no request is refused for the length of the queue", [[ max-num-queued-reqs:i>=0.29
+      max-num-queued-tokens:i>=0.29 ]] },
+    { "states and windows are kept as by the release's default", "prefix-cache-retention-interval:i>=0.28" },
+    { "data-parallel ranks agree on the end of work as by default", "dp-sync-interval:i>=0.29" },
+    { "layers are grouped as by the release's default", "attn-group-size:i>=0.29" },
     { "the scheduler is the engine's default", [[ scheduler-cls:t scheduler-delay-factor:n preemption-mode:t
       num-scheduler-steps:i num-lookahead-slots:i max-num-scheduled-tokens:i watermark:n
       prefix-match-unit:i ]] },
     { "every layer's window and cache are those of its kind", [[ !disable-sliding-window
       !kv-sharing-fast-prefill kv-cache-dtype-skip-layers:l ]] },
     { "states of recurrent layers are those of the model's file", [[ mamba-cache-dtype:t mamba-ssm-cache-dtype:t
-      mamba-block-size:i mamba-cache-mode:t !enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
+      mamba-block-size:i mamba-cache-mode:t !enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i
+      !enable-mamba-fine-grained-prefix-cache>=0.29 mamba-config:j ]] },
     { "images and their encoder are not modelled", [[ !skip-mm-profiling
       !mm-encoder-only ec-transfer-config:j ec-manager-config:j !enable-flash-late-interaction ]] },
     { "the front end is a queue only with frontend.endpoint", "api-server-count:i/-asc stream-interval:i" },
@@ -105,10 +116,11 @@ return flags.list {
     { "a model that generates text is taken", "task:t runner:t convert:t pooler-config:j override-pooler-config:j" },
     { "sampling is that of the model's generation_config.json", "override-generation-config:j" },
     { "the model's own implementation in vLLM is taken", "model-impl:t additional-config:j device:t "
-      .. "override-attention-dtype:t diffusion-config:j/-dc" },
+      .. "override-attention-dtype:t<0.28 diffusion-config:j/-dc" },
   },
   variables = {
-    without_effect = [[ VLLM_LOGGING_LEVEL VLLM_LOGGING_CONFIG_PATH VLLM_CONFIGURE_LOGGING VLLM_WORKER_MULTIPROC_METHOD
+    without_effect = [[ VLLM_LOGGING_LEVEL VLLM_LOGGING_CONFIG_PATH VLLM_CONFIGURE_LOGGING
+    VLLM_WORKER_MULTIPROC_METHOD
       VLLM_CACHE_ROOT VLLM_CONFIG_ROOT VLLM_API_KEY VLLM_HOST_IP VLLM_PORT VLLM_USE_MODELSCOPE VLLM_DO_NOT_TRACK
       VLLM_NO_USAGE_STATS VLLM_SERVER_DEV_MODE VLLM_ALLOW_LONG_MAX_MODEL_LEN VLLM_ENGINE_READY_TIMEOUT_S
       VLLM_RPC_TIMEOUT VLLM_EXECUTE_MODEL_TIMEOUT_SECONDS VLLM_ENGINE_ITERATION_TIMEOUT_S VLLM_TORCH_PROFILER_DIR
@@ -116,7 +128,6 @@ return flags.list {
       VLLM_IMAGE_FETCH_TIMEOUT VLLM_RANDOMIZE_DP_DUMMY_INPUTS VLLM_LOG_STATS_INTERVAL VLLM_HTTP_TIMEOUT_KEEP_ALIVE
       VLLM_DISABLE_COMPILE_CACHE VLLM_ENABLE_RESPONSES_API_STORE VLLM_DP_MASTER_IP VLLM_DP_MASTER_PORT ]],
     not_modelled = {
-      { "the engine of the release is taken", "VLLM_USE_V2_MODEL_RUNNER" },
       { "kernels are those of the tables, whichever back end is chosen", [[
         VLLM_FLASH_ATTN_VERSION VLLM_USE_DEEP_GEMM VLLM_MOE_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_FP16
         VLLM_USE_FLASHINFER_MOE_FP8 VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_MXFP4_BF16
@@ -128,8 +139,9 @@ return flags.list {
       { "collectives are those of the tables", [[ VLLM_ALLREDUCE_USE_SYMM_MEM VLLM_USE_NCCL_SYMM_MEM
         VLLM_ALLREDUCE_USE_FLASHINFER VLLM_FLASHINFER_ALLREDUCE_BACKEND
         VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB ]] },
-      { "the memory is divided as by the release's default", [[ VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS
-        VLLM_KV_CACHE_LAYOUT VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },
+      { "the memory is divided as by the release's default", [[ VLLM_KV_CACHE_LAYOUT
+        VLLM_PREFIX_CACHE_RETENTION_INTERVAL
+        VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },
       { "states of the host are those of the release's default", "VLLM_ENABLE_V1_MULTIPROCESSING" },
     },
   },

@@ -64,7 +64,8 @@ local function graph_bytes(facts)
   local values = facts.values
   if not values.graphs_counted or facts.eager then return 0 end
   local rows = facts.seats * (1 + (facts.drafts or 0))
-  local most = facts.is_stated "max_cudagraph_capture_size" and facts.largest_graph or min(2 * rows, 512)
+  local own = values.max_cudagraph_capture_size
+  local most = facts.is_stated "max_cudagraph_capture_size" and facts.largest_graph or min(2 * rows, own)
   local graphs = graph_sizes(most) + graph_sizes(min(most, rows))
   return values.first_graph_bytes + graphs * facts.model.layers * values.graph_layer_bytes
 end

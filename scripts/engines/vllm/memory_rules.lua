@@ -32,11 +32,20 @@ end
 --- probabilities and cumulated sums), of FlashInfer.
 local by_pytorch, by_flashinfer = 38.3, 14
 
---- Bytes of the sampler that is asked for, else those of the default.
+--- Bytes of the sampler that is asked for, else those of the default. That of model runner V2 neither filters nor
+--- returns logprobs while memory is measured; each rank samples its part of the requests where that is asked for.
 local function of_sampler(default)
-  return function(_, own)
+  return function(facts, own)
+    if own.model_runner == "V2" then return own.enable_batch_sharded_sampling and 8 / facts.tp or 8 end
     local stated = own.VLLM_USE_FLASHINFER_SAMPLER
     return stated == "1" and by_flashinfer or stated == "0" and by_pytorch or default
+  end
+end
+
+--- Whether graphs are counted: unless a variable says otherwise, by one model runner or by all.
+local function counted_by(runner)
+  return function(_, own)
+    return own.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS ~= "0" and (runner == nil or own.model_runner == runner)
   end
 end
 
@@ -53,11 +62,13 @@ return {
       .. "of 0.11.0 of PyTorch's; pull request 26859 turns it off" },
   { since = "0.10.1.1", before = "0.10.2", sampler_bytes = of_sampler(by_flashinfer),
     source = "the same: its image has FlashInfer" },
-  { since = "0.16", sampler_bytes = of_sampler(by_flashinfer),
+  { since = "0.16", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
+    code = "vllm/v1/sample/ops/topk_topp_sampler.py: flashinfer_sampler_supported",
     source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
-  { since = "0.28", sampler_bytes = 8,
-    source = "vllm/v1/worker/gpu/model_runner.py: its dummy sampler neither filters nor returns logprobs" },
-  { architecture = { "cdna3", "cdna4" }, sampler_bytes = by_pytorch, other_sampler_bytes = false,
+  { since = "0.22", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
+    code = "vllm/v1/worker/gpu/model_runner.py: GPUModelRunner._dummy_sampler_run",
+    source = "vllm/v1/worker/gpu/model_runner.py; pull request 50465 adds sampling in parts, off unless asked for" },
+  { architecture = { "cdna3", "cdna4" }, sampler_bytes = of_sampler(by_pytorch), other_sampler_bytes = false,
     source = "the same: ROCm has PyTorch's sampler" },
   -- Beside PyTorch.
   { runtime_bytes = 0.1 * gib, source = fitted },
@@ -80,28 +91,45 @@ return {
     return has_links(facts) and 1.4 * gib or 0.63 * gib
   end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses besides PyTorch; the context has 0.5 GiB" },
   -- Graphs.
-  { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
-  { since = "0.21", graphs_counted = true, source = "pull request 30515" },
+  { seen = "0.28", code = "vllm/v1/worker/gpu_worker.py: Worker.determine_available_memory",
+    { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
+    { since = "0.18", graphs_counted = function(_, own) return own.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS == "1" end,
+      source = "pull request 30515: where it is asked for" },
+    { since = "0.21", graphs_counted = counted_by "V1", source = "pull request 30515; of model runner V2 "
+      .. "vllm/v1/worker/gpu/model_runner.py, profile_cudagraph_memory, is 0 (issue 49224)" },
+    { since = "0.29", graphs_counted = counted_by(), seen = "0.29",
+      code = "vllm/v1/worker/gpu/model_runner.py: GPUModelRunner.profile_cudagraph_memory",
+      source = "vllm/v1/worker/gpu/model_runner.py: model runner V2 measures them as well" },
+    { before = "0.26", architecture = { "cdna3", "cdna4" }, graphs_counted = false,
+      source = "vllm/v1/worker/gpu_worker.py: not on ROCm; pull requests 47366 and 48526" },
+  },
   { first_graph_bytes = 0.4 * gib, graph_layer_bytes = 0.00022 * gib, source = fitted },
   { when = has_index, first_graph_bytes = 2.9 * gib,
     source = fitted .. ": with sparse attention the first graph holds its buffers" },
   -- Pages.
-  { layer_groups = function(_, own) return not own.disable_hybrid_kv_cache_manager end,
-    source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
+  { layer_groups = function(_, own) return not own.disable_hybrid_kv_cache_manager end, seen = "0.33",
+    code = "vllm/v1/core/kv_cache_planning.py: get_kv_cache_groups",
+    source = "vllm/v1/core/kv_cache_utils.py, from 0.33 on kv_cache_planning.py: the hybrid KV cache manager" },
   { before = "0.9.2", layer_groups = false, source = "the same: one kind of layers" },
-  { group_slack = 1, source = "the same: groups of as many layers as the rarest kind has" },
-  { since = "0.12", group_slack = 1.25, source = "pull request 29303 of 2025-11" },
-  { since = "0.18", group_slack = 1.5, source = "pull request 36684 of 2026-03" },
+  { seen = "0.28", code = "vllm/v1/core/kv_cache_utils.py: _get_kv_cache_groups_uniform_page_size",
+    { group_slack = 1, source = "the same: groups of as many layers as the rarest kind has" },
+    { since = "0.12", group_slack = 1.25, source = "pull request 29303 of 2025-11" },
+    { since = "0.18", group_slack = 1.5, source = "pull request 36684 of 2026-03" },
+  },
   { before = "0.8", memory_band = "V0", source = "vllm/worker/worker.py" },
   { since = "0.8", before = "0.21", memory_band = function(_, own) return own.generation or "V1 to 0.20" end,
     source = "vllm/v1/worker/gpu_worker.py" },
   { since = "0.21", memory_band = "0.21 and later", source = "the same" },
-  { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
-  { since = "0.21", prints_requests = true, source = "the same" },
+  { seen = "0.28", code = "vllm/v1/core/kv_cache_utils.py: get_kv_cache_capacity",
+    { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
+    { since = "0.21", prints_requests = true, source = "the same" },
+  },
   { state_element_bytes = 2, state_page_alignment = 16,
     source = "vllm/model_executor/layers/mamba/mamba_utils.py: mamba_cache_dtype auto is the model's; "
       .. "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig" },
-  { sparse_latent_bytes = 656, source = "vllm/v1/attention/backends/mla/flashmla_sparse.py: fp8_ds_mla" },
+  { sparse_latent_bytes = 656, seen = "0.28",
+    code = "vllm/v1/attention/backends/mla/flashmla_sparse.py: FlashMLASparseBackend.get_kv_cache_shape",
+    source = "vllm/v1/attention/backends/mla/flashmla_sparse.py: fp8_ds_mla" },
   { family = { "qwen3_5", "qwen3_5_moe", "kimi_linear", "kimi_k3" }, state_element_bytes = 4,
     source = "vllm/model_executor/models/config.py: mamba_ssm_dtype of the config; of K3 LMCache pull request 4278: "
       .. "768 tokens of 1,152 bytes hold 12 states of 64 KiB" },
@@ -109,16 +137,22 @@ return {
     source = "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig: blocks of FlashMLA" },
   { architecture = "blackwell", when = is_latent, state_page_alignment = 128,
     source = "the same: blocks of CUTLASS MLA" },
-  { since = "0.14", cached_state_blocks = 2,
+  { since = "0.14", cached_state_blocks = 2, seen = "0.28",
+    code = "vllm/v1/kv_cache_interface.py: MambaSpec.max_memory_usage_bytes",
     source = "vllm/v1/kv_cache_interface.py, MambaSpec: mamba_cache_mode align; pull request 30877" },
   { since = "0.19", states_hold_seats = function(_, own)
     local mode = own["compilation_config.cudagraph_mode"]
     return mode ~= "NONE" and mode ~= "PIECEWISE"
-  end, source = "pull request 38270: graphs of decode steps need a block of states for each seat" },
-  { in_flight_steps = 1, source = "vllm/v1/kv_cache_interface.py, SlidingWindowSpec: a step beyond the window" },
-  { since = "0.26", in_flight_steps = function(facts, own)
-    return facts.pp == 1 and own.async_scheduling and 2 or facts.pp
-  end, source = "pull request 47728; vllm/config/vllm.py, max_in_flight_tokens: steps that are planned and not done" },
+  end, seen = "0.28", code = "vllm/config/compilation.py: CompilationConfig, has_mamba_layers",
+    source = "pull request 38270: graphs of decode steps need a block of states for each seat" },
+  { seen = "0.28", code = "vllm/config/vllm.py: VllmConfig.max_in_flight_tokens, max_concurrent_batches",
+    { in_flight_steps = 1, source = "vllm/v1/kv_cache_interface.py, SlidingWindowSpec: a step beyond the window" },
+    { since = "0.26", in_flight_steps = function(facts, own)
+      if not own.async_scheduling then return facts.pp end
+      return own.model_runner == "V2" and facts.pp + 1 or facts.pp == 1 and 2 or facts.pp
+    end, source = "pull request 47728; vllm/config/vllm.py, max_in_flight_tokens: steps that are planned and not done; "
+      .. "with model runner V2 one more than stages (pull request 42187)" },
+  },
   { compressed_pages = "tuples",
     source = "vllm/v1/core/kv_cache_utils.py of 0.22: so many pages of each size as the largest group has tuples" },
   { since = "0.23", compressed_pages = "slots", source = "pull request 44454: as many of each size as has layers" },
@@ -130,14 +164,18 @@ return {
     local asked = own["attention_config.use_fp4_indexer_cache"] or own["attention_config.indexer_kv_dtype"] == "mxfp4"
     return asked and "mxfp4" or "fp8"
   end, source = "pull request 48993; recipes pull request 992: indexer_kv_dtype in newer releases" },
-  { counted_by_bytes = true, source = "vllm/v1/core/kv_cache_utils.py, get_max_concurrency_for_kv_cache_config: bytes "
-    .. "of a request in all groups over those of a block of the first" },
-  { since = "0.27", counted_by_bytes = false, source = "pull request 48317 of 2026-07-21: blocks of each group" },
+  { seen = "0.28", code = "vllm/v1/core/kv_cache_utils.py: get_max_concurrency_for_kv_cache_config",
+    { counted_by_bytes = true, source = "vllm/v1/core/kv_cache_utils.py, get_max_concurrency_for_kv_cache_config: "
+      .. "bytes of a request in all groups over those of a block of the first" },
+    { since = "0.27", counted_by_bytes = false, source = "pull request 48317 of 2026-07-21: blocks of each group" },
+  },
   -- Start: "To serve at least one request with the model's max seq len, ... KV cache is needed".
-  { holds_longest = true, source = "0.6.6 vllm/worker/worker.py, raise_if_cache_size_invalid; 0.8 to 0.24 "
+  { holds_longest = true, seen = "0.33", code = "vllm/v1/core/kv_cache_planning.py: check_enough_kv_cache_memory",
+    source = "0.6.6 vllm/worker/worker.py, raise_if_cache_size_invalid; 0.8 to 0.24 "
     .. "vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory" },
   { before = "0.11.1", index_buffer_requests = 2, source = "vllm/v1/attention/backends/mla/indexer.py of 0.11.0" },
-  { since = "0.11.1", index_buffer_requests = 40,
+  { since = "0.11.1", index_buffer_requests = 40, seen = "0.28",
+    code = "vllm/v1/attention/backends/mla/indexer.py: get_max_prefill_buffer_size",
     source = "vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size" },
   -- Experts in MXFP4.
   { mxfp4_padding = { 256, 128 }, source = "vllm/model_executor/layers/quantization/mxfp4.py: Marlin" },

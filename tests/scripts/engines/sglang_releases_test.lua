@@ -87,8 +87,14 @@ test("steps with drafts overlap from 0.5.13 on; the variable that asked for it i
   test.equal(apart { "0.5.23", disable_overlap_schedule = true }, true)
 end)
 
-test("the newest release that is known is of this autumn", function()
-  test.equal(engines.of("sglang").release, "0.5.23")
+test("0.5.23 is known; without a release 0.5.14 holds, and values say how far theirs were read", function()
+  local catalogue = require "rooflua.engines.catalogue"
+  test.equal(catalogue.last(catalogue.of "sglang"), "0.5.23")
+  test.equal(engines.of("sglang").release, "0.5.14")
+  local sources = engines.of("sglang 0.5.23", { hardware = "h100-sxm", model = "llama-3.1-8b" }).sources
+  test.has(sources.page_size, "not read: as 0.5.14")
+  test.has(sources.chunked_prefill_size, "not read: as 0.5.19")
+  test.has(sources.mem_fraction_static, "not read: as 0.5.20")
 end)
 
 test.finish()

@@ -18,8 +18,13 @@ test("pools of windows are said where the release has them, and not of models wi
   test.equal(note({ "trtllm 1.3.0rc10", [second] = true }, "gpt-oss-20b"), true)
 end)
 
-test("the newest release that is known is a candidate of 1.4", function()
-  test.equal(engines.of("trtllm").release, "1.4.0rc4")
+test("a candidate of 1.4 is known; without a release rules hold that were read in whole", function()
+  local catalogue = require "rooflua.engines.catalogue"
+  test.equal(catalogue.last(catalogue.of "trtllm"), "1.4.0rc4")
+  test.equal(engines.of("trtllm").release, "1.3.0")
+  local sources = engines.of("trtllm 1.4.0rc4", { hardware = "h100-sxm", model = "llama-3.1-8b" }).sources
+  test.equal(sources["kv_cache_config.free_gpu_memory_fraction"]:find "not read", nil)
+  test.has(sources.max_batch_size, "not read: as 1.3.0")
 end)
 
 test.finish()

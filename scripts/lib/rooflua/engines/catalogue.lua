@@ -15,13 +15,15 @@
 --     metrics       the series that its emulated server shows, rows by release (scripts/engines/vllm/metrics.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
---     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source}, and
---                   lists of rows
+--     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
+--                   code}, and lists of rows, which may say seen and code for all of theirs (engines/ages.lua)
+--     seen          the newest release at which rows were read that do not say it
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
 -- and what writes its command (applied/command.lua).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local ages = require "rooflua.engines.ages"
 local chunks = require "rooflua.sandbox.chunks"
 local conditions = require "rooflua.engines.conditions"
 local implications = require "rooflua.engines.implications"
@@ -35,7 +37,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
-  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events" }
+  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events", "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -156,24 +158,41 @@ local function rows_of(rows, base)
       out[#out + 1] = rule
     elseif release.holds(rule, base) then
       local own = core.copy(rule)
-      own.since, own.before = nil, nil
+      own.since, own.before, own.seen = nil, nil, nil
       out[#out + 1] = own
     end
   end
   return out
 end
 
---- Rows of rules; an entry may be a list of rows, of a file of its own.
-local function flat(rules)
-  local out = {}
-  for _, each in ipairs(rules) do
-    for _, row in ipairs(type(each) == "table" and #each > 0 and each or { each }) do out[#out + 1] = row end
+--- Adds rows of rules; an entry may be a list of rows, of a file of its own, which may have lists as well. What a row
+--- or its list says of its reading goes to `said`: lists are shared among engines.
+--- @param said table row -> {seen, code}
+local function add_rows(out, entries, said, seen, code)
+  for _, each in ipairs(entries) do
+    local is_table = type(each) == "table"
+    local own_seen, own_code = is_table and each.seen or seen, is_table and each.code or code
+    if is_table and #each > 0 then
+      add_rows(out, each, said, own_seen, own_code)
+    else
+      out[#out + 1] = each
+      if is_table and (own_seen or own_code) then said[each] = { seen = own_seen, code = own_code } end
+    end
   end
   return out
 end
 
+--- What a file says of the reading of its rows; a file with releases of its own says nothing of those of a parent.
+local function add_said(engine, given, parent)
+  local is_own = given.releases ~= nil
+  engine.said = {}
+  for row, each in pairs(not is_own and parent and parent.said or {}) do engine.said[row] = each end
+  engine.seen, engine.whole = given.seen or not is_own and parent and parent.seen or nil, nil
+end
+
 --- An engine of what its file returned, with what it has from the engine that it extends.
-local function made(given, where)
+--- @param where string the file in messages
+function catalogue.made(given, where)
   core.check_keys(core.table(given, where), fields, where)
   local parent, base = parent_of(given, where)
   local engine = core.copy(parent)
@@ -182,11 +201,17 @@ local function made(given, where)
   engine.title = given.title or given.name
   engine.releases, engine.options, engine.option = releases_of(given, parent), options_of(given, parent, where), {}
   for _, each in ipairs(engine.options) do engine.option[each.name] = each end
+  add_said(engine, given, parent)
   engine.rules = parent and rows_of(parent.rules, given.releases and base) or {}
   engine.implies = parent and rows_of(parent.implies, given.releases and base) or {}
-  local own = flat(given.rules or {})
+  if given.releases then -- what a parent's rows say of their reading are its releases, not this one's
+    for _, list in ipairs { engine.rules, engine.implies } do
+      for _, row in ipairs(list) do engine.said[row] = { is_of_parent = true } end
+    end
+  end
+  local own = add_rows({}, given.rules or {}, engine.said)
   for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
-  for i, row in ipairs(given.implies or {}) do
+  for i, row in ipairs(add_rows({}, given.implies or {}, engine.said)) do
     check_implication(engine, ("%s: implies[%d]"):format(where, i), row)
     engine.implies[#engine.implies + 1] = row
   end
@@ -220,7 +245,7 @@ local function load(module)
   local given = read(module)
   if not by_file[given] then
     local file = chunks.path_of(module) or module
-    by_file[given] = made(given, file)
+    by_file[given] = catalogue.made(given, file)
     by_file[given].file = file
   end
   return by_file[given]
@@ -308,8 +333,11 @@ function catalogue.root(engine)
   return engine
 end
 
---- The newest release whose rules were read.
-function catalogue.newest(engine) return engine.releases[#engine.releases].name end
+--- The newest release that is known, whether or not all of its rules were read.
+function catalogue.last(engine) return engine.releases[#engine.releases].name end
+
+--- The newest release all of whose rules were read.
+function catalogue.newest(engine) return ages.whole(engine).name end
 
 --- The declaration of a setting that is no option; nil for other names.
 function catalogue.setting(name) return setting_by_name[name] end

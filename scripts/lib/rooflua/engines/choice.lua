@@ -2,6 +2,7 @@
 -- options in the engine's own words.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local ages = require "rooflua.engines.ages"
 local catalogue = require "rooflua.engines.catalogue"
 local documents = require "rooflua.engines.documents"
 local release = require "rooflua.engines.release"
@@ -10,7 +11,7 @@ local choice = {}
 
 --- The release whose rules hold for one that is asked for, and a sentence where it is another one.
 local function known_release(engine, asked)
-  local newest, oldest = catalogue.newest(engine), engine.releases[1].name
+  local newest, oldest = catalogue.last(engine), engine.releases[1].name
   local version = release.parse(asked)
   if not version then
     core.fail("%s: '%s' is no release; expected one as in %s %s", engine.name, asked, engine.name, newest)
@@ -48,7 +49,9 @@ function choice.parse(text)
       note = ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
   end
   local version, note = known_release(engine, asked)
-  return { engine = engine, release = version, note = note, is_stated = true }
+  local age = ages.note(engine, version)
+  return { engine = engine, release = version, note = note and age and note .. "; " .. age or note or age,
+    is_stated = true }
 end
 
 --- {a = {b = 1}} as {["a.b"] = 1}: options of a YAML file. The value of an option that is a document stays together.

@@ -15,7 +15,8 @@ local of_gpu = {
 }
 
 --- Names in a row that are no values.
-conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "where", "source" }
+conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "where", "source", "seen",
+  "code" }
 
 local is_name = core.set(conditions.names)
 
@@ -25,7 +26,7 @@ function conditions.has(name) return is_name[name] == true end
 --- Refuses conditions that mean nothing.
 --- @param where string the row in messages
 function conditions.check(rule, where)
-  for _, bound in ipairs { "since", "before" } do
+  for _, bound in ipairs { "since", "before", "seen" } do
     if rule[bound] ~= nil and not release.parse(tostring(rule[bound])) then
       core.fail("%s.%s: '%s' is no release", where, bound, tostring(rule[bound]))
     end

@@ -1,8 +1,10 @@
 -- What an engine of a release does on a GPU with a model: its rules in order, of which a later one replaces values of
 -- an earlier one, then the options that are stated.
+local ages = require "rooflua.engines.ages"
 local catalogue = require "rooflua.engines.catalogue"
 local conditions = require "rooflua.engines.conditions"
 local core = require "rooflua.base.core"
+local release = require "rooflua.engines.release"
 
 local values = {}
 
@@ -23,6 +25,13 @@ function Values.__index(self, name)
   return value
 end
 
+--- The source of a row; of a release that was not read in whole (`is_new`) also that nobody read the row at it.
+local function source_of(engine, rule, version, is_new)
+  local source = rule.source or "no source"
+  if not is_new or not ages.is_unread(engine, rule, version) then return source end
+  return ("%s; not read: as %s"):format(source, ages.seen(engine, rule))
+end
+
 --- @param engine table of catalogue.of
 --- @param version string a release
 --- @param facts table {hardware, model, tp, dp, pp, ep, cp, dcp, weights, experts_format, role, drafts}, what is known
@@ -31,11 +40,12 @@ end
 --- @return table {engine, release, values, sources, facts, stated}: values and their sources by name
 function values.of(engine, version, facts, stated)
   facts.cp, facts.dcp = facts.cp or 1, facts.dcp or 1
-  local given, sources = {}, {}
+  local given, sources, is_new = {}, {}, release.earlier(ages.whole(engine).name, version)
   for _, rule in ipairs(engine.rules) do
     if conditions.hold(rule, version, facts, stated) then
+      local source = source_of(engine, rule, version, is_new)
       for name, value in pairs(rule) do
-        if not conditions.has(name) then given[name], sources[name] = value, rule.source or "no source" end
+        if not conditions.has(name) then given[name], sources[name] = value, source end
       end
     end
   end

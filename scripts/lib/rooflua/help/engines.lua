@@ -18,8 +18,10 @@ function manual.list()
   for i, name in ipairs(catalogue.names()) do
     local engine = catalogue.of(name)
     local others = engine.aliases and "; also " .. engine.aliases[1] or ""
-    out[i] = { name = name, doc = ("%s, rules from %s to %s%s"):format(engine.title, engine.releases[1].name,
-      catalogue.newest(engine), others) }
+    local last, whole = catalogue.last(engine), catalogue.newest(engine)
+    local read = last ~= whole and (", read in whole to %s"):format(whole) or ""
+    out[i] = { name = name, doc = ("%s, rules from %s to %s%s%s"):format(engine.title, engine.releases[1].name, last,
+      read, others) }
   end
   return out
 end

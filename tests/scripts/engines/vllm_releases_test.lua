@@ -1,0 +1,90 @@
+-- What vLLM's releases of 2026 changed: who counts CUDA graphs, budgets of large GPUs, prefixes of hybrids, flags.
+local test = dofile "tests/scripts/harness.lua"
+local engines = require "rooflua.engines"
+
+local function values(release, model, hardware, more)
+  local about = { model = model, hardware = hardware, tp = 1 }
+  for name, value in pairs(more or {}) do about[name] = value end
+  return engines.of("vllm " .. release, about).values
+end
+
+local function ledger(release, model, hardware, options, deployment)
+  local engine = { "vllm " .. release }
+  for name, value in pairs(options or {}) do engine[name] = value end
+  return engines.capacity { model = model, hardware = hardware, engine = engine, deployment = deployment }
+end
+
+local function part(found, name)
+  for _, each in ipairs(found.parts) do
+    if each.name == name then return each.bytes end
+  end
+  return 0
+end
+
+test("model runner V2 has models by release", function()
+  for _, each in ipairs {
+    { "0.21", "qwen3-8b", "V1" }, { "0.22", "qwen3-8b", "V2" }, { "0.22", "llama-3.1-8b", "V1" },
+    { "0.23", "llama-3.1-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" }, { "0.25", "gemma-3-27b", "V2" },
+    { "0.25", "qwen3-235b-a22b", "V1" }, { "0.25", "qwen3.5-27b", "V1" }, { "0.28", "qwen3-235b-a22b", "V1" },
+    { "0.27", "deepseek-v4-pro", "V1" }, { "0.28", "deepseek-v4-pro", "V2" }, { "0.29", "qwen3-235b-a22b", "V2" },
+    { "0.29", "qwen3.5-27b", "V2" },
+  } do
+    test.equal(values(each[1], each[2], "h200-sxm", { weights = "bf16" }).model_runner, each[3],
+      each[1] .. " " .. each[2])
+  end
+  test.equal(values("0.23", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V1", "quantised")
+  test.equal(values("0.24", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V2")
+  test.equal(values("0.28", "deepseek-v4-pro", "mi355x").model_runner, "V1", "not on ROCm")
+end)
+
+test("V2 takes no CUDA graphs from the KV cache before 0.29", function()
+  local function graphs(release, options) return part(ledger(release, "gemma-3-27b", "h100-sxm", options), "graphs") end
+  test.check(graphs "0.24" > 0, "V1 counts them")
+  for _, release in ipairs { "0.25", "0.26", "0.27", "0.28" } do
+    test.equal(graphs(release), 0, release)
+    test.check(graphs(release, { VLLM_USE_V2_MODEL_RUNNER = "0" }) > 0, release .. " with V1")
+  end
+  test.equal(graphs "0.29", graphs "0.24")
+  test.equal(graphs("0.29", { VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS = "0" }), 0)
+  test.check(graphs("0.20", { VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS = "1" }) > 0, "asked for before it is default")
+  test.equal(part(ledger("0.25", "qwen3-235b-a22b", "mi300x", nil, { tp = 4 }), "graphs"), 0, "ROCm before 0.26")
+  test.check(part(ledger("0.26", "qwen3-235b-a22b", "mi300x", nil, { tp = 4 }), "graphs") > 0)
+end)
+
+test("V2 samples without filters while memory is measured, in parts where that is asked for", function()
+  local function bytes(release, options) return part(ledger(release, "qwen3-8b", "h100-sxm", options,
+    { tp = 2 }), "activations") end
+  test.check(bytes "0.25" < bytes "0.21")
+  test.check(bytes("0.29", { enable_batch_sharded_sampling = true }) <= bytes "0.29")
+  test.equal(values("0.29", "qwen3-8b", "h100-sxm").sampler_bytes, 8)
+end)
+
+test("budgets and graphs of large GPUs grow with 0.28", function()
+  test.equal(values("0.27", "qwen3-8b", "b200").max_num_batched_tokens, 8192)
+  test.equal(values("0.28", "qwen3-8b", "b200").max_num_batched_tokens, 16384)
+  test.equal(values("0.28", "qwen3-8b", "mi300x").max_num_batched_tokens, 16384)
+  test.equal(values("0.28", "qwen3-8b", "h200-sxm").max_num_batched_tokens, 8192)
+  test.equal(values("0.27", "qwen3-8b", "b200").max_cudagraph_capture_size, 512)
+  test.equal(values("0.28", "qwen3-8b", "b200").max_cudagraph_capture_size, 1024)
+  test.equal(values("0.28", "qwen3-8b", "rtx-pro-6000").max_cudagraph_capture_size, 512, "no 10.x")
+end)
+
+test("prefixes of hybrids are cached by default from 0.28 on", function()
+  for _, each in ipairs { { "0.24", false }, { "0.27.1", false }, { "0.28", true }, { "0.33", true } } do
+    test.equal(values(each[1], "qwen3-next-80b-a3b", "h200-sxm").enable_prefix_caching, each[2], each[1])
+  end
+end)
+
+test("kernels of one family keep the last state of a prompt that is not cut", function()
+  local function aligned(release, model) return values(release, model, "b200", { tp = 8 }).align_states end
+  test.equal(aligned("0.28", "kimi-k3"), true)
+  test.equal(aligned("0.29", "kimi-k3"), false)
+  test.equal(aligned("0.33", "qwen3-next-80b-a3b"), true, "not of others")
+end)
+
+test("latent attention divides prompts from 0.27 on", function()
+  test.equal(#values("0.26", "deepseek-v3", "h200-sxm").cp_of, 0)
+  test.equal(values("0.27", "deepseek-v3", "h200-sxm").cp_of[1], "latent")
+end)
+
+test.finish()
