@@ -7,8 +7,6 @@
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
 local core = require "rooflua.base.core"
-local ages = require "rooflua.help.ages"
-local catalogue = require "rooflua.engines.catalogue"
 local commands = require "rooflua.repl.commands"
 local manual = require "rooflua.help.scenario"
 local declared = require "rooflua.measure.declared"
@@ -33,6 +31,8 @@ local function markdown_table(head, rows)
   for _, row in ipairs(rows) do add(row) end
   return table.concat(lines, "\n")
 end
+
+local of_engines = dofile "tests/generated_engines.lua"(markdown_table)
 
 --- A value as a scenario writes it; nothing for no value.
 local function code(value)
@@ -238,57 +238,6 @@ local function kind_rows()
   return markdown_table({ "kind", "models" }, rows)
 end
 
---- The engines that are known: releases, command, kernels.
-local function engine_rows()
-  local rows = {}
-  for _, name in ipairs(catalogue.names()) do
-    local engine = catalogue.of(name)
-    local last, whole = catalogue.last(engine), catalogue.newest(engine)
-    rows[#rows + 1] = { name, engine.title, engine.releases[1].name .. " to " .. last, last ~= whole and whole or last,
-      tostring(#engine.releases), ("`%s`"):format(engine.command), engine.tables.name }
-  end
-  return markdown_table({ "name", "engine", "rules from", "read in whole to", "releases", "command", "kernels of" },
-    rows)
-end
-
---- Code that decides rules which go on, as a reader of a new release opens it.
-local function code_rows()
-  local rows = {}
-  for _, name in ipairs(catalogue.names()) do
-    for _, each in ipairs(ages.rows(catalogue.of(name))) do
-      if each.code ~= "" then
-        local file, symbols = each.code:match "^(%S+): (.+)$"
-        rows[#rows + 1] = { name, ("`%s`"):format(file or each.code), symbols and ("`%s`"):format(symbols) or "",
-          tostring(each.rows), each.seen }
-      end
-    end
-  end
-  return markdown_table({ "engine", "file", "symbols", "rows", "last read" }, rows)
-end
-
---- Options of all engines by the key that they set.
-local function option_rows()
-  local names, by_key, options = catalogue.names(), {}, {}
-  for _, name in ipairs(names) do
-    for _, option in ipairs(catalogue.of(name).options) do
-      if option.key then
-        by_key[option.key] = by_key[option.key] or {}
-        local list = by_key[option.key][name]
-        by_key[option.key][name] = (list and list .. ", " or "") .. "`" .. option.name .. "`"
-      end
-    end
-  end
-  for key in pairs(by_key) do options[#options + 1] = key end
-  table.sort(options)
-  local head, rows = { "key" }, {}
-  for i, name in ipairs(names) do head[i + 1] = name end
-  for i, key in ipairs(options) do
-    rows[i] = { key }
-    for j, name in ipairs(names) do rows[i][j + 1] = by_key[key][name] or "" end
-  end
-  return markdown_table(head, rows)
-end
-
 --- The :commands of the prompt.
 local function prompt_rows()
   local rows = {}
@@ -313,9 +262,9 @@ local parts = {
   { file = "docs/CONTROL.md", name = "parameters of faults", folders = { "faults" } },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
   { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
-  { file = "docs/ENGINES.md", name = "engines", text = engine_rows },
-  { file = "docs/ENGINES.md", name = "options of engines", text = option_rows },
-  { file = "docs/ENGINES.md", name = "code of engines", text = code_rows },
+  { file = "docs/ENGINES.md", name = "engines", text = of_engines.known },
+  { file = "docs/ENGINES.md", name = "options of engines", text = of_engines.options },
+  { file = "docs/ENGINES.md", name = "code of engines", text = of_engines.code },
   {
     file = "docs/SERVING.md", name = "metrics",
     text = function() return markdown_table({ "metric", "unit", "better", "" }, declared.metric_rows()) end,

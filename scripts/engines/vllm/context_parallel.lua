@@ -13,5 +13,7 @@ return {
     { since = "0.10.2", dcp_of = { "latent" }, source = "pull request 23734" },
     { since = "0.11.1", dcp_of = { "latent", "full" }, source = "pull requests 24864 and 25438, of 2025-09; "
       .. "vllm/config/model.py, verify_with_parallel_config: dcp <= tp / KV heads" },
+    { since = "0.26", dcp_of = { "latent", "full", "delta", "mamba2" },
+      source = "pull request 40996 of 2026-07-09: states are whole on each rank; no windows" },
   },
 }

@@ -65,7 +65,7 @@ return {
   { since = "0.16", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
     code = "vllm/v1/sample/ops/topk_topp_sampler.py: flashinfer_sampler_supported",
     source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
-  { since = "0.22", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
+  { since = "0.25", sampler_bytes = of_sampler(by_flashinfer), seen = "0.28",
     code = "vllm/v1/worker/gpu/model_runner.py: GPUModelRunner._dummy_sampler_run",
     source = "vllm/v1/worker/gpu/model_runner.py; pull request 50465 adds sampling in parts, off unless asked for" },
   { architecture = { "cdna3", "cdna4" }, sampler_bytes = of_sampler(by_pytorch), other_sampler_bytes = false,
@@ -137,6 +137,9 @@ return {
     source = "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig: blocks of FlashMLA" },
   { architecture = "blackwell", when = is_latent, state_page_alignment = 128,
     source = "the same: blocks of CUTLASS MLA" },
+  { since = "0.27", when = is_latent, state_page_alignment = 128, seen = "0.28",
+    code = "vllm/platforms/interface.py: Platform._align_hybrid_block_size",
+    source = "pull request 50000: blocks of all kernels of latent attention" },
   { since = "0.14", cached_state_blocks = 2, seen = "0.28",
     code = "vllm/v1/kv_cache_interface.py: MambaSpec.max_memory_usage_bytes",
     source = "vllm/v1/kv_cache_interface.py, MambaSpec: mamba_cache_mode align; pull request 30877" },
@@ -158,12 +161,14 @@ return {
   { since = "0.23", compressed_pages = "slots", source = "pull request 44454: as many of each size as has layers" },
   { since = "0.27", compressed_pages = "dense",
     source = "pull request 48993 of 2026-07-22, after 0.26: the pages of a group without holes" },
-  { index_format = "fp8", source = "vllm/models/deepseek_v4/attention.py; before 0.27 entries in MXFP4 took the place "
-    .. "of those in FP8 (pull request 48993)" },
-  { since = "0.27", index_format = function(_, own)
-    local asked = own["attention_config.use_fp4_indexer_cache"] or own["attention_config.indexer_kv_dtype"] == "mxfp4"
-    return asked and "mxfp4" or "fp8"
-  end, source = "pull request 48993; recipes pull request 992: indexer_kv_dtype in newer releases" },
+  { seen = "0.28", code = "vllm/config/attention.py: AttentionConfig.resolve_indexer_kv_dtype",
+    { index_format = "fp8", source = "vllm/models/deepseek_v4/attention.py; before 0.27 entries in MXFP4 took the "
+      .. "place of those in FP8 (pull request 48993)" },
+    { since = "0.27", index_format = function(_, own)
+      local asked = own["attention_config.use_fp4_indexer_cache"] or own["attention_config.indexer_kv_dtype"] == "mxfp4"
+      return asked and "mxfp4" or "fp8"
+    end, source = "pull request 48993; recipes pull request 992: indexer_kv_dtype in newer releases" },
+  },
   { seen = "0.28", code = "vllm/v1/core/kv_cache_utils.py: get_max_concurrency_for_kv_cache_config",
     { counted_by_bytes = true, source = "vllm/v1/core/kv_cache_utils.py, get_max_concurrency_for_kv_cache_config: "
       .. "bytes of a request in all groups over those of a block of the first" },
@@ -178,10 +183,15 @@ return {
     code = "vllm/v1/attention/backends/mla/indexer.py: get_max_prefill_buffer_size",
     source = "vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size" },
   -- Experts in MXFP4.
-  { mxfp4_padding = { 256, 128 }, source = "vllm/model_executor/layers/quantization/mxfp4.py: Marlin" },
-  { architecture = "hopper", before = "0.12", mxfp4_padding = { 256, 1 },
-    source = "the same: Triton's layout of Hopper" },
-  { architecture = "blackwell", mxfp4_padding = { 256, 256 }, source = "the same: FlashInfer" },
+  { seen = "0.28",
+    code = "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py: mxfp4_round_up_hidden_size_and_intermediate_size",
+    { mxfp4_padding = { 256, 128 }, source = "vllm/model_executor/layers/quantization/mxfp4.py: Marlin" },
+    { architecture = "hopper", before = "0.12", mxfp4_padding = { 256, 1 },
+      source = "the same: Triton's layout of Hopper" },
+    { architecture = "blackwell", mxfp4_padding = { 256, 256 }, source = "the same: FlashInfer" },
+    { since = "0.27", architecture = "blackwell", mxfp4_padding = { 256, 128 },
+      source = "pull request 50000: kernels of TensorRT-LLM in FlashInfer take a width in 128" },
+  },
   -- Requests beyond the model's context.
   { longer_context = [[--rope-scaling '{"rope_type": "yarn", "factor": F, ...}' --max-model-len N]],
     source = "vllm/engine/arg_utils.py of 0.8 to 0.11.0" },

@@ -2,6 +2,6 @@
 return {
   { handover_s = 0.12, source = "SGLang's, which is fitted; deployments of vLLM are in no fit: "
       .. "docs/records/fitted.md, \"Handing over\"; issue 50913 has 168 ms besides the bytes, under load" },
-  { split_front_ends = 2, split_texts = 2,
+  { split_front_ends = 2, split_texts = 2, code = "kv_connector/nixl_integration/toy_proxy_server.py",
     source = "tests/v1/kv_connector/nixl_integration/toy_proxy_server.py: the same text to both, one after the other" },
 }

@@ -17,39 +17,26 @@ local function runner(is_of_v2)
   end
 end
 
---- Whether a model is of a family, and in 16 bits where that is asked for.
-local function of_family(families, is_plain)
+--- Whether a model is dense, or of a family.
+local function dense_or(families)
   local among = {}
   for _, name in ipairs(families) do among[name] = true end
-  return function(facts)
-    local model = facts.model
-    return model ~= nil and among[model.family] == true
-      and not (is_plain and facts.weights ~= "bf16" and facts.weights ~= "fp16")
-  end
-end
-
-local function dense_or(families)
-  local is_named = of_family(families)
-  return function(facts) return is_dense(facts) or is_named(facts) end
+  return function(facts) return is_dense(facts) or facts.model ~= nil and among[facts.model.family] == true end
 end
 
 local named = { "deepseek_v2", "granitemoe", "qwen2_moe" }
 
 return {
-  code = "vllm/config/vllm.py: VllmConfig.use_v2_model_runner, DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES", seen = "0.28",
+  seen = "0.28", code = "vllm/config/vllm.py: VllmConfig.use_v2_model_runner, DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES",
   { model_runner = "V1", source = "vllm/v1/worker/gpu_model_runner.py" },
-  { since = "0.22", model_runner = runner(of_family({ "qwen3" }, true)), source = "pull request 39337" },
-  { since = "0.23", model_runner = runner(of_family({ "qwen3", "llama", "mistral", "deepseek_v2", "qwen2_moe" }, true)),
-    source = "pull request 43458" },
-  { since = "0.24", model_runner = runner(of_family { "qwen3", "llama", "mistral", unpack(named) }),
-    source = "vllm/config/vllm.py of 2026-06-26: quantised weights as well" },
   { since = "0.25", model_runner = runner(dense_or(named)),
-    source = "pull request 44443: dense models; not those with recurrent states" },
+    source = "pull request 44443: dense models; not those with recurrent states. Before, single families (pull "
+      .. "requests 39337 of 0.22, 43458 of 0.23, 44446 of 0.24) are taken to run V1 as others do" },
   { since = "0.27", model_runner = runner(dense_or { "kimi_k3", unpack(named) }), source = "pull request 50000" },
   { since = "0.28", model_runner = runner(dense_or { "deepseek_v4", "kimi_k3", unpack(named) }),
     source = "pull request 51768" },
   { since = "0.28", architecture = { "cdna3", "cdna4" }, model_runner = runner(dense_or { "kimi_k3", unpack(named) }),
     source = "vllm/config/vllm.py, default_v2_model_runner_architectures: DeepSeek-V4 is not among them on ROCm" },
-  { since = "0.29", model_runner = runner(function() return true end), seen = "0.29",
+  { since = "0.29", model_runner = runner(function() return true end),
     source = "release notes of 0.29.0: V2 for all models" },
 }

@@ -89,5 +89,9 @@ return {
     source = "vllm/config/scheduler.py: does not exist" },
   { since = "0.19", scheduler_reserve_full_isl = true, seen = "0.28",
     code = "vllm/config/scheduler.py: SchedulerConfig", source = "vllm/config/scheduler.py; pull request 37307" },
-  { router = "vllm_dp", dp_padding = "vllm", source = "vllm/v1/engine/core_client.py; vllm/v1/worker/dp_utils.py" },
+  { dp_padding = "vllm", source = "vllm/v1/worker/dp_utils.py" },
+  { seen = "0.28", code = "vllm/v1/engine/core_client.py: DPLBAsyncMPClient.get_core_engine_for_request",
+    { router = "vllm_dp", source = "vllm/v1/engine/core_client.py" },
+    { since = "0.27", router = "vllm_dp_load", source = "pull request 49204 of 2026-07-27" },
+  },
 }

@@ -49,6 +49,20 @@ function tiers.slot_factor(kinds, before)
   return has_states and growing > 0 and not before "0.18" and groups / growing or 1
 end
 
+--- How many ranks keep the same KV in the CPU's memory: latent KV is whole on each rank of tp that dcp does not divide.
+--- From 0.27 on a model whose layers are all of that kind has it once, where ranks of tp alone divide it.
+--- Source: vllm/v1/kv_offload/cpu/spec.py, num_copies, replicated_layout; pull requests 48906 and 50301.
+---@param about table {kinds, before, tp, pp, dcp}
+function tiers.copies(about)
+  local is_latent, is_pure = false, true
+  for _, kind in ipairs(about.kinds) do
+    local latent = kind.kind:find "^latent" ~= nil or kind.kind == "compressed"
+    is_latent, is_pure = is_latent or latent, is_pure and kind.kind == "latent"
+  end
+  local is_shared = is_pure and about.pp == 1 and about.dcp == 1 and not about.before "0.27"
+  return is_latent and not is_shared and about.tp / about.dcp or 1
+end
+
 --- A number of the extra configuration; nil where it says none.
 local function number(extra, name, least)
   local value = extra[name]
@@ -58,14 +72,14 @@ local function number(extra, name, least)
   return value
 end
 
---- Bytes of the CPU's memory for all ranks; releases say them in three ways.
+--- Bytes of the CPU's memory for all ranks; releases say them in three ways. Blocks are those of a rank.
 local function bytes_of(extra, chunk_tokens, about)
   local bytes = number(extra, "cpu_bytes_to_use", 0)
   if bytes then return bytes end
   local of_rank = number(extra, "kv_bytes_per_rank", 0)
   if of_rank then return of_rank * about.ranks end
   local blocks = number(extra, "num_cpu_blocks", 0)
-  if blocks then return blocks * chunk_tokens * about.bytes_per_token end
+  if blocks then return blocks * chunk_tokens * about.bytes_per_token * tiers.copies(about) end
   error("kv_transfer_config.kv_connector_extra_config.cpu_bytes_to_use: is missing, as in 100000000000", 0)
 end
 
@@ -88,10 +102,14 @@ local function native_of(extra, about)
     told[#told + 1] = ("KV that leaves the CPU's memory is the one used longest ago, not as %s says"):format(eviction)
     eviction = "lru"
   end
-  local slots = tiers.slot_factor(about.kinds, about.before)
+  local slots, copies = tiers.slot_factor(about.kinds, about.before), tiers.copies(about)
   if slots > 1 then
     told[#told + 1] = ("each token takes %.3g times its KV in the CPU's memory, as slots have room for all groups of "
       .. "layers"):format(slots)
+  end
+  if copies > 1 then
+    told[#told + 1] = ("each token takes %.3g times its KV in the CPU's memory, as so many ranks keep latent KV")
+      :format(copies)
   end
   local names = {}
   for name in pairs(extra) do names[#names + 1] = tostring(name) end
@@ -107,7 +125,7 @@ local function native_of(extra, about)
   return { policy = "vllm_cpu", parameters = { outputs = stores_answers(extra, about),
       store_threshold = number(extra, "store_threshold", 0) or 0,
       drops_last_chunk = about.drops_last_hit and not about.before "0.28" },
-    stores = { { name = "cpu", capacity_bytes = bytes_of(extra, chunk_tokens, about) / slots,
+    stores = { { name = "cpu", capacity_bytes = bytes_of(extra, chunk_tokens, about) / slots / copies,
       chunk_tokens = chunk_tokens, eviction = eviction } } }, told
 end
 
@@ -127,7 +145,7 @@ local function of_size(options, about)
 end
 
 --- @param options table by name, those that are stated
---- @param about table {ranks, bytes_per_token, block_size, kv_bytes, kinds, before, is_async, drops_last_hit}
+--- @param about table of applied/tiers.lua
 --- @return table? tiers, string[]? sentences
 function tiers.of(options, about)
   local has_size, backend = (options.kv_offloading_size or 0) > 0, tiers.backend_of(options.kv_transfer_config)

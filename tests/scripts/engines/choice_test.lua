@@ -49,6 +49,7 @@ test("SGLang and TensorRT-LLM bring their schedulers, their shares of the memory
   test.equal(trtllm.given.scheduler.name, "trtllm")
   test.equal(json.encode(trtllm.memory), '["free",0.7]')
   test.equal(applied("vllm 0.19").router, "vllm_dp")
+  test.equal(applied("vllm 0.27").router, "vllm_dp_load")
 end)
 
 test("the KV cache is what the engine's share leaves", function()

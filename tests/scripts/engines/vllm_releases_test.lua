@@ -23,17 +23,15 @@ end
 
 test("model runner V2 has models by release", function()
   for _, each in ipairs {
-    { "0.21", "qwen3-8b", "V1" }, { "0.22", "qwen3-8b", "V2" }, { "0.22", "llama-3.1-8b", "V1" },
-    { "0.23", "llama-3.1-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" }, { "0.25", "gemma-3-27b", "V2" },
-    { "0.25", "qwen3-235b-a22b", "V1" }, { "0.25", "qwen3.5-27b", "V1" }, { "0.28", "qwen3-235b-a22b", "V1" },
-    { "0.27", "deepseek-v4-pro", "V1" }, { "0.28", "deepseek-v4-pro", "V2" }, { "0.29", "qwen3-235b-a22b", "V2" },
-    { "0.29", "qwen3.5-27b", "V2" },
+    { "0.24", "qwen3-8b", "V1" }, { "0.25", "qwen3-8b", "V2" }, { "0.24", "gemma-3-27b", "V1" },
+    { "0.25", "gemma-3-27b", "V2" }, { "0.25", "qwen3-235b-a22b", "V1" }, { "0.25", "qwen3.5-27b", "V1" },
+    { "0.28", "qwen3-235b-a22b", "V1" }, { "0.27", "deepseek-v4-pro", "V1" }, { "0.28", "deepseek-v4-pro", "V2" },
+    { "0.29", "qwen3-235b-a22b", "V2" }, { "0.29", "qwen3.5-27b", "V2" },
   } do
     test.equal(values(each[1], each[2], "h200-sxm", { weights = "bf16" }).model_runner, each[3],
       each[1] .. " " .. each[2])
   end
-  test.equal(values("0.23", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V1", "quantised")
-  test.equal(values("0.24", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V2")
+  test.equal(values("0.25", "qwen3-8b", "h200-sxm", { weights = "fp8" }).model_runner, "V2", "quantised")
   test.equal(values("0.28", "deepseek-v4-pro", "mi355x").model_runner, "V1", "not on ROCm")
 end)
 
@@ -69,6 +67,12 @@ test("budgets and graphs of large GPUs grow with 0.28", function()
   test.equal(values("0.28", "qwen3-8b", "rtx-pro-6000").max_cudagraph_capture_size, 512, "no 10.x")
 end)
 
+test("kernels of Blackwell pad experts in MXFP4 less from 0.27 on", function()
+  local function weights(release, gpu) return part(ledger(release, "gpt-oss-120b", gpu), "weights") end
+  test.check(weights("0.27", "b200") < weights("0.26", "b200"))
+  test.equal(weights("0.27", "h200-sxm"), weights("0.26", "h200-sxm"))
+end)
+
 test("prefixes of hybrids are cached by default from 0.28 on", function()
   for _, each in ipairs { { "0.24", false }, { "0.27.1", false }, { "0.28", true }, { "0.33", true } } do
     test.equal(values(each[1], "qwen3-next-80b-a3b", "h200-sxm").enable_prefix_caching, each[2], each[1])
@@ -80,6 +84,18 @@ test("kernels of one family keep the last state of a prompt that is not cut", fu
   test.equal(aligned("0.28", "kimi-k3"), true)
   test.equal(aligned("0.29", "kimi-k3"), false)
   test.equal(aligned("0.33", "qwen3-next-80b-a3b"), true, "not of others")
+end)
+
+test("each rank keeps latent KV in the CPU's memory before 0.27", function()
+  local function tokens(release, tp, more)
+    local deployment = { tp = tp, ep = tp, weights = "nvfp4", kv = "fp8" }
+    for name, value in pairs(more or {}) do deployment[name] = value end
+    return ledger(release, "deepseek-v3", "b200", { kv_offloading_size = 600 }, deployment).tiers[1].tokens
+  end
+  test.near(tokens("0.19", 4), 4.58e6, 0.001, "SemiAnalysisAI/InferenceX: 600 GiB of 4 ranks")
+  test.near(tokens("0.19", 8), 2.29e6, 0.001)
+  test.near(tokens("0.27", 8), 8 * 2.29e6, 0.001, "one copy")
+  test.near(tokens("0.28", 4, { pp = 2 }), 4.58e6, 0.001, "stages have copies")
 end)
 
 test("latent attention divides prompts from 0.27 on", function()

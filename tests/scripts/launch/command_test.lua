@@ -65,7 +65,7 @@ end)
 
 test("the release is that of --engine, or the newest, which is told", function()
   test.equal(read("vllm serve m", { engine = "vllm 0.12" }).release, "0.12")
-  test.check(told("vllm serve m"):find "the newest release that is known: none is stated")
+  test.check(told("vllm serve m"):find "the newest release that was read in whole: none is stated")
   test.check(not told("vllm serve m", { engine = "vllm 0.12" }):find "newest", "told though it is stated")
   refuses("the command starts vllm, and the engine that is stated is sglang", "vllm serve m",
     { engine = "sglang 0.5.9" })

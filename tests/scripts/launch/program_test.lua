@@ -54,7 +54,7 @@ test("capacity counts what a command starts, as the same options would", functio
   test.equal(status, 1, text)
   text = run("capacity", "--command", vllm, "--hardware", "h100-sxm", "--json", "-")
   local notes = json.decode((text:gsub("status %d+\n$", ""))).notes
-  has(table.concat(notes, "\n"), ", the newest release that is known: none is stated")
+  has(table.concat(notes, "\n"), ", the newest release that was read in whole: none is stated")
 end)
 
 test("what the command says is not said again", function()

@@ -129,7 +129,8 @@ end)
 local function ranks(list, signals_s)
   for i, each in ipairs(list) do
     each.index, each.group = i, each.group or 1
-    for _, field in ipairs { "waiting", "running", "waiting_tokens", "context_tokens" } do
+    for _, field in ipairs { "outstanding", "waiting", "running", "kv_used_frac", "waiting_tokens",
+      "context_tokens" } do
       each[field] = each[field] or 0
     end
   end
@@ -159,6 +160,18 @@ test("ties go round in vllm_dp, and new counts replace its own", function()
   test.equal(choices_of(router, list, 2), "1 2")
   list.signals_s = 0.1
   test.equal(choices_of(router, list, 3), "3 1 2")
+end)
+
+test("vllm_dp_load takes the fewest requests, of its own count or the engine's, and shuns full queues", function()
+  local Load = require "routers.vllm_dp_load"
+  local function choice(list) return Load {}:route({ prompt_tokens = 10 }, ranks(list)) end
+  test.equal(choice { { outstanding = 3, running = 1 }, { outstanding = 1, running = 2 }, { running = 3 } }, 2)
+  test.equal(choice { { outstanding = 5 }, { outstanding = 2, waiting = 1, running = 3 }, { outstanding = 3 } }, 3)
+  -- 10 against 8 + 6 * 4 * (0.9 - 0.5) = 17.6; below half of the cache nothing is added
+  test.equal(choice { { running = 10 }, { waiting = 4, running = 4, kv_used_frac = 0.9 } }, 1)
+  test.equal(choice { { running = 10 }, { waiting = 4, running = 4, kv_used_frac = 0.5 } }, 2)
+  test.equal(choices_of(Load {}, ranks { {}, {}, {} }, 4), "1 2 3 1", "ties go round")
+  test.equal(choices_of(Load {}, ranks { { group = 1 }, { group = 1 }, { group = 3 }, { group = 3 } }, 4), "1 3 2 4")
 end)
 
 --- The ranks of prompts that get them together.

@@ -140,6 +140,16 @@ test("of measured start-ups tokens are within 5 % in 80 %, weights within 3 % in
     test.check(of.starts.no >= 0.80, "starts: %g of the no rows", of.starts.no)
   end)
 
+test("of start-ups of 2026 tokens are within 5 % in 70 %, and nine of ten commands that served start", function()
+  local second = run(test.shared "truth/capacity/develop2.csv").document.capacity.all
+  test.check(second.tokens.within_5 >= 0.70, "tokens within 5 %%: %g", second.tokens.within_5)
+  test.check(second.weights.within_3 >= 0.95, "weights within 3 %%: %g", second.weights.within_3)
+  test.check(second.starts.yes >= 0.99, "starts: %g", second.starts.yes)
+  local third = run(test.shared "truth/capacity/develop3.csv").document.capacity.all
+  test.check(third.tokens.within_5 >= 0.95, "tokens within 5 %%: %g", third.tokens.within_5)
+  test.check(third.starts.yes >= 0.90, "starts: %g", third.starts.yes)
+end)
+
 test("a token has the bytes that the logs imply: 1 %, 4 % of hybrids, 5 % of compressed attention", function()
   local document = run(test.shared "truth/capacity/develop.csv").document
   local compared = 0

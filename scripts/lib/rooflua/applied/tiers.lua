@@ -10,15 +10,16 @@ local units = require "rooflua.text.units"
 
 local tiers = {}
 
---- What an engine's file gets: {ranks, bytes_per_token, block_size, kv_bytes, kinds, before, is_async, drops_last_hit}
---- of one replica.
+--- What an engine's file gets: {ranks, tp, pp, dcp, bytes_per_token, block_size, kv_bytes, kinds, before, is_async,
+--- drops_last_hit} of one replica.
 ---@param deployment rooflua.Deployment
 ---@param version string? the engine's release; before(name) says whether it is earlier than another one
 ---@param config table? async_depth and drops_last_hit of the replica
 local function about_of(model, deployment, version, config)
   config = config or {}
   local bytes = native.kv_of_prompts(model, deployment.kv).bytes_per_token
-  return { ranks = deployment.tp * deployment.pp, bytes_per_token = bytes, block_size = deployment.block_size,
+  return { ranks = deployment.tp * deployment.pp, tp = deployment.tp, pp = deployment.pp, dcp = deployment.dcp or 1,
+    bytes_per_token = bytes, block_size = deployment.block_size,
     kv_bytes = bytes * deployment.kv_blocks * deployment.block_size, kinds = native.rank_counts(model, {}).kinds,
     before = function(name) return release.earlier(version, name) end,
     is_async = (config.async_depth or 1) > 1, drops_last_hit = config.drops_last_hit == true }
@@ -83,8 +84,8 @@ end
 ---@param given table? the scenario's key `tiers`, else options of the engine say it
 function tiers.of_capacity(reader, applied, model, found, given)
   local facts = found.facts
-  local deployment = { tp = facts.tp, pp = facts.pp, kv = facts.counts.kv, block_size = found.block_size,
-    kv_blocks = found.tokens / found.block_size }
+  local deployment = { tp = facts.tp, pp = facts.pp, dcp = facts.dcp, kv = facts.counts.kv,
+    block_size = found.block_size, kv_blocks = found.tokens / found.block_size }
   local own, told, names = tiers.of(reader, applied, model, deployment)
   if given == nil then
     if not own then return {}, told end

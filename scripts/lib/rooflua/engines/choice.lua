@@ -37,6 +37,13 @@ local function known_release(engine, asked)
   return asked
 end
 
+--- The release that holds where none is stated, in a sentence.
+local function unstated(engine)
+  local newest = catalogue.newest(engine)
+  return ("engine %s %s, the newest release that %s: none is stated"):format(engine.name, newest,
+    newest == catalogue.last(engine) and "is known" or "was read in whole")
+end
+
 --- {engine, release, note} of "vllm 0.19".
 function choice.parse(text)
   core.text(text, "engine")
@@ -44,9 +51,7 @@ function choice.parse(text)
   if not name then core.fail("'%s': expected an engine and its release, as in \"vllm 0.19\"", text) end
   local engine = catalogue.of(name)
   if asked == "" then
-    local newest = catalogue.newest(engine)
-    return { engine = engine, release = newest,
-      note = ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
+    return { engine = engine, release = catalogue.newest(engine), note = unstated(engine) }
   end
   local version, note = known_release(engine, asked)
   local age = ages.note(engine, version)
@@ -219,7 +224,7 @@ function choice.newest(name)
   local newest = catalogue.newest(engine)
   return { engine = engine, release = newest, options = {},
     note = name == nil and ("engine %s %s, not stated"):format(engine.name, newest)
-      or ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
+      or unstated(engine) }
 end
 
 --- The same of a scenario's key; nil where it states none.

@@ -33,8 +33,8 @@ local function first_of(rows)
   return first
 end
 
---- The open rows of an engine by the code that decides them: {code, seen, since, rows = their number, values}. Rows that
---- no file decides (fits, pull requests) have an empty code.
+--- The open rows of an engine by the code that decides them: {code, seen, since, rows = their number, values}. Rows
+--- that no file decides (fits, pull requests) have an empty code.
 function listed.rows(engine)
   local out = {}
   for i, each in ipairs(ages.watch(engine)) do
