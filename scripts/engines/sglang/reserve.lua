@@ -100,7 +100,8 @@ local function by_tp(facts)
 end
 
 return {
-  seen = "0.5.19", code = "python/sglang/srt/arg_groups/memory_hook.py: handle_gpu_memory_settings, reserve_for_graph_mb",
+  seen = "0.5.19",
+  code = "python/sglang/srt/arg_groups/memory_hook.py: handle_gpu_memory_settings, reserve_for_graph_mb",
   { before = "0.4.6", mem_fraction_static = by_tp, source = "python/sglang/srt/server_args.py of 0.4" },
   { since = "0.4.6", before = "0.5.3", mem_fraction_static = of_table,
     source = "python/sglang/srt/server_args.py" },
