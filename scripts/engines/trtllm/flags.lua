@@ -61,7 +61,7 @@ local of_file = flags.list {
     { "other widths of experts than ep_size are not modelled", "moe_tensor_parallel_size:i enable_lm_head_tp_in_adp "
       .. "pp_partition:j" },
     { "the scheduler is the engine's default", [[ scheduler_config:j batch_wait_timeout_ms:n max_input_len:i
-      scheduler_config.dynamic_batch_config:j scheduler_config.enable_prefix_aware_scheduling
+      scheduler_config.enable_prefix_aware_scheduling
       scheduler_config.use_python_scheduler scheduler_config.waiting_queue_policy:t reorder_policy_config:j
       max_num_active_requests:i ]] },
     { "images and their encoder are not modelled", [[ disable_mm_encoder encode_only encoder_cuda_graph_config:j
