@@ -134,3 +134,14 @@ TEST_CASE("help takes several words, and says what the library has beside a comm
   CHECK(unknown.status == 1);
   CHECK(contains(unknown.text, "did you mean 'step'"));
 }
+
+TEST_CASE("list engines --age says when rules were last read, and the code that decides them") {
+  const Said said = rooflua::test::rooflua("list engines --age");
+  CHECK(said.status == 0);
+  for (const char* part : {"last read", "vllm/engine/arg_utils.py: EngineArgs.get_batch_defaults",
+                           "no file: fits, pull requests, issues"})
+    CHECK(contains(said.text, part));
+  const Said models = rooflua::test::rooflua("list models --age 2>&1");
+  CHECK(models.status != 0);
+  CHECK(contains(models.text, "--age: belongs to `list engines`"));
+}

@@ -57,6 +57,7 @@ std::string draw_parameters(const std::string& name, const ClusterCase& cluster)
            blocks + (sglang ? ", balance_abs_threshold = 2, unmatched = '" + unmatched + "'" : "");
   }
   if (name == "kv_aware") return "threshold = " + std::to_string(dice.between(0, 20));
+  if (name == "vllm_dp_load") return staleness;
   if (name == "vllm_dp") return staleness + ", rotate = " + (dice.chance(50) ? "true" : "false");
   if (name == "sglang_dp") {
     const char* methods[] = {"round_robin", "total_requests", "total_tokens"};

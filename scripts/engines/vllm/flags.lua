@@ -140,8 +140,11 @@ return flags.list {
         VLLM_ALLREDUCE_USE_FLASHINFER VLLM_FLASHINFER_ALLREDUCE_BACKEND
         VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB ]] },
       { "the memory is divided as by the release's default", [[ VLLM_KV_CACHE_LAYOUT
-        VLLM_PREFIX_CACHE_RETENTION_INTERVAL
+        VLLM_PREFIX_CACHE_RETENTION_INTERVAL VLLM_ENABLE_STARTUP_PLAN
         VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },
+      { "shared experts are whole on each rank, as by default", "VLLM_KIMI_K3_SHARD_SP_SHARED_EXPERT" },
+      { "ranks of dcp exchange as by default", [[ VLLM_DCP_Q_REPLICATE VLLM_USE_DIRECT_DCP_A2A
+        VLLM_USE_DIRECT_DCP_Q_GATHER VLLM_USE_DIRECT_DCP_KV_GATHER ]] },
       { "states of the host are those of the release's default", "VLLM_ENABLE_V1_MULTIPROCESSING" },
     },
   },

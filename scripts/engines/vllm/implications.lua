@@ -53,10 +53,11 @@ local function stated(name)
 end
 
 implications.rows = {
-  { where = { "VLLM_ALL2ALL_BACKEND" }, fills = true, all2all_backend = stated "VLLM_ALL2ALL_BACKEND",
-    source = "vllm/config/parallel.py, __post_init__" },
-  { where = { "VLLM_ATTENTION_BACKEND" }, fills = true, attention_backend = stated "VLLM_ATTENTION_BACKEND",
-    source = "vllm/config/attention.py and vllm/envs.py" },
+  { before = "0.16", where = { "VLLM_ALL2ALL_BACKEND" }, fills = true, all2all_backend = stated "VLLM_ALL2ALL_BACKEND",
+    source = "vllm/config/parallel.py, __post_init__; pull request 33535 takes it away" },
+  { before = "0.15", where = { "VLLM_ATTENTION_BACKEND" }, fills = true,
+    attention_backend = stated "VLLM_ATTENTION_BACKEND",
+    source = "vllm/config/attention.py and vllm/envs.py; pull request 32812 takes it away" },
   -- Seats and budget.
   { seen = "0.28",
     code = "vllm/engine/arg_utils.py: EngineArgs._set_default_max_num_seqs_and_batched_tokens_args",
@@ -124,9 +125,9 @@ implications.options = {
   { "attention_config.indexer_kv_dtype", type = "text", idle = { "auto", "bf16", "fp8" },
     values = { "auto", "bf16", "fp8", "mxfp4", "nvfp4" }, read = of_compressed_index, unread = no_compressed_index,
     read_by = "index_format", doc = "their format, in newer releases" },
-  { "VLLM_ATTENTION_BACKEND", variable = true, type = "text", read_by = "attention_backend",
+  { "VLLM_ATTENTION_BACKEND", before = "0.15", variable = true, type = "text", read_by = "attention_backend",
     doc = "the same in older releases" },
-  { "VLLM_ALL2ALL_BACKEND", variable = true, type = "text", read_by = "all2all_backend",
+  { "VLLM_ALL2ALL_BACKEND", before = "0.16", variable = true, type = "text", read_by = "all2all_backend",
     doc = "how tokens reach experts of other ranks, in older releases" },
   { "TORCH_COMPILE_DISABLE", variable = true, type = "text", read_by = "compilation_config.cudagraph_mode",
     idle = { "0" }, doc = "nothing is compiled" },

@@ -19,7 +19,8 @@ local function in_sessions(served)
   end
 end
 
-local gateways = { "prefix_affinity", "llm_d", "dynamo_kv", "sglang_cache_aware", "aibrix_prefix_cache", "kv_aware" }
+local gateways = { "prefix_affinity", "llm_d", "dynamo_kv", "sglang_cache_aware", "aibrix_prefix_cache", "kv_aware",
+  "vllm_dp_load" }
 
 function routers.declare(effects, served, load)
   local groups, sessions = grouped(served, load), in_sessions(served)

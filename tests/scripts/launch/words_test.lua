@@ -31,6 +31,16 @@ test("quantities are read as the engine of the release reads them", function()
   refuses("--chunked-prefill-size: expected a whole number", sglang .. "--chunked-prefill-size 8k", "sglang 0.5.12")
 end)
 
+test("a variable that a release does not read any more is told of, and sets nothing", function()
+  local text = "VLLM_ATTENTION_BACKEND=CUTLASS_MLA " .. vllm
+  test.equal(options_of(text, "vllm 0.14").attention_backend or options_of(text, "vllm 0.14").VLLM_ATTENTION_BACKEND,
+    "CUTLASS_MLA")
+  local found = command.read(text, { engine = "vllm 0.28" })
+  test.equal(found.options.VLLM_ATTENTION_BACKEND, nil)
+  test.check(table.concat(found.told, "\n"):find(
+    "VLLM_ATTENTION_BACKEND: vLLM 0.28 does not read it (gone since 0.15; see --attention-backend)", 1, true))
+end)
+
 test("a KV cache whose size is stated has that size, on every GPU and for every share", function()
   local found = answer("h100-sxm", vllm .. "--kv-cache-memory-bytes 5368709120 --max-model-len 32768", "vllm 0.19.0")
   test.equal(found.document.kv_tokens, 36400)

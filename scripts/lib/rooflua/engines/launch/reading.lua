@@ -250,7 +250,8 @@ local function has_prefix(engine, name)
   return false
 end
 
---- States the variables that the engine reads. Notes name those that are not known: they cannot be accounted for.
+--- States the variables that the engine reads. Notes name those that are not known, which cannot be accounted for, and
+--- those that the release does not read.
 local function read_variables(state)
   local known, others = {}, {}
   for _, option in ipairs(state.engine.options) do
@@ -259,7 +260,10 @@ local function read_variables(state)
   for _, each in ipairs(state.environment) do
     local name, value = each[1], each[2]
     local option = state.engine.option[name]
-    if option and option.variable then
+    if option and option.variable and not release.holds(option, state.release) then
+      state.told[#state.told + 1] = ("%s: %s %s does not read it (%s)"):format(name, state.engine.title, state.release,
+        choice.range(state.engine, option, state.release))
+    elseif option and option.variable then
       put(state, option, value, name)
     elseif has_prefix(state.engine, name) then
       state.told[#state.told + 1] = ("%s: a variable that is not known here; nothing follows from it%s"):format(name,
