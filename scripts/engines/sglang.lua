@@ -7,55 +7,11 @@ local implications = require "engines.sglang.implications"
 local kernels = require "engines.sglang.kernels"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
+local reserve = require "engines.sglang.reserve"
 local rocm = require "engines.rules.rocm"
 local tiers = require "engines.sglang.tiers"
 local weight_only = require "engines.rules.weight_only"
 local python_host = require "engines.rules.python_host"
-
-local mib, gib = 2 ^ 20, 2 ^ 30
-
---- What graphs of data-parallel attention need: each rank's hold the tokens of all ranks.
-local function divided_graphs_mib(facts, graph_size)
-  if facts.dp == 1 then return 0 end
-  return graph_size * facts.dp * 3 * (graph_size > 300 and 1.5 or 1)
-end
-
---- What a drafter and its graphs need: none looks up drafts in the prompt, a model of its own is larger.
-local function drafter_gib(facts)
-  if not facts.drafts or facts.drafter == "free" then return 0 end
-  return facts.drafter == "draft_model" and 6 or 2
-end
-
---- What activations, graphs and communication buffers take, and the share that is left for weights and KV cache.
-local function memory_of_reserve(facts, values)
-  local hardware, graph_size = facts.hardware, values.cuda_graph_max_bs
-  if not hardware then return nil end
-  local chunk = values.chunked_prefill_size > 0 and values.chunked_prefill_size or values.max_prefill_tokens
-  local reserve = 512 * mib + 1.5 * mib * math.max(2048, chunk)
-    + facts.tp * facts.dp * facts.cp * facts.pp / 8 * gib
-    + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
-  if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
-  reserve = reserve + drafter_gib(facts) * gib
-  return math.floor((1 - reserve / hardware.usable_memory_bytes) * 1000 + 0.5) / 1000
-end
-
---- The same before 0.5.3: a table by the size of the GPU.
-local function memory_of_table(facts)
-  if not facts.hardware then return nil end
-  local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.cp * facts.pp
-  local reserve_gib = size < 60 and 2.8 + gpus / 10 or size < 90 and 9.5 + gpus / 2 or size < 160 and 12 + gpus / 2
-    or 32
-  return (size - reserve_gib - (facts.dp > 1 and 4 or 0) - (facts.drafts and 2 or 0)) / size
-end
-
---- The same before 0.4.6, by the ranks alone.
-local function memory_by_tp(facts)
-  local ranks = facts.tp * facts.dp
-  for _, each in ipairs { { 16, 0.79 }, { 8, 0.81 }, { 4, 0.85 }, { 2, 0.87 } } do
-    if ranks >= each[1] then return each[2] end
-  end
-  return 0.88
-end
 
 --- An option of the whole engine as that of each data-parallel rank.
 local function of_rank(value, facts) return math.ceil(value / facts.dp) end
@@ -70,6 +26,15 @@ end
 local function says_yes(text)
   local word = text and text:lower()
   return word == "true" or word == "1" or word == "yes" or word == "y"
+end
+
+--- Whether steps with drafts do not overlap, where the variable decides; what it says where it is not set.
+local function overlaps_no_drafts(by_default)
+  return function(_, own)
+    local stated = own.SGLANG_ENABLE_SPEC_V2
+    if stated == nil then return not by_default end
+    return not says_yes(stated)
+  end
 end
 
 local function is_blackwell(facts) return facts.hardware ~= nil and facts.hardware.architecture == "blackwell" end
@@ -97,7 +62,10 @@ return {
     { "0.5.2", "2025-09-11" }, { "0.5.3", "2025-10-06" }, { "0.5.4", "2025-10-23" }, { "0.5.5", "2025-11-07" },
     { "0.5.6", "2025-12-02" }, { "0.5.7", "2026-01-01" }, { "0.5.8", "2026-01-23" }, { "0.5.9", "2026-02-23" },
     { "0.5.10", "2026-04-05" }, { "0.5.11", "2026-05-04" }, { "0.5.12", "2026-05-16" }, { "0.5.13", "2026-06-11" },
-    { "0.5.14", "2026-06-25" } },
+    { "0.5.14", "2026-06-25" }, { "0.5.15" }, { "0.5.16", "2026-07-25" }, { "0.5.17", "2026-08-08" },
+    { "0.5.18", "2026-08-22" }, { "0.5.19", "2026-09-04" }, { "0.5.20", "2026-09-18" }, { "0.5.21", "2026-10-02" },
+    { "0.5.22" }, { "0.5.23" } },
+  seen = "0.5.14",
   tables = { name = "sglang", libraries = "shared", lends = 2 },
   memory = memory,
   tiers = tiers.of,
@@ -120,12 +88,12 @@ return {
   kv_names = { fp8 = "fp8_e4m3", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
   weight_options = { fp8 = { quantization = "fp8" } },
   counts_all_ranks = { "tp", "max_num_seqs" },
-  --- Its n-gram drafts are a tree, which is not what is priced. Drafts turn the overlap scheduler off, unless
-  --- `async_environment` is set.
+  --- Its n-gram drafts are a tree, which is not what is priced. Before 0.5.13 drafts turn the overlap scheduler off,
+  --- unless `async_options` are set; from 0.5.14 on (pull request 27964) there are none.
   speculation = {
     mtp = { source = "SGLang docs/advanced_features/speculative_decoding.md, Multi Token Prediction and SpecV2; "
         .. "python/sglang/srt/server_args.py, 0.5.6",
-      async_options = { SGLANG_ENABLE_SPEC_V2 = "True" }, async_since = "0.5.6",
+      async_options = { SGLANG_ENABLE_SPEC_V2 = "True" }, async_options_before = "0.5.14", async_since = "0.5.6",
       options = function(drafts)
         return { speculative_algorithm = "EAGLE", speculative_num_steps = drafts, speculative_eagle_topk = 1,
           speculative_num_draft_tokens = drafts + 1 }
@@ -224,6 +192,8 @@ return {
     { "scheduler_recv_interval", since = "0.5.0rc0", flag = "--scheduler-recv-interval", type = "integer", min = 1,
       key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
+    { "prefill_decode_interval", since = "0.5.18", flag = "--prefill-decode-interval", type = "integer", min = 0,
+      key = "scheduler.prefill_decode_interval", doc = "decode steps after one of prompts before the next" },
     { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, readable = "iec",
       readable_since = "0.5.10", key = "engine.most_kv_blocks",
       read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
@@ -255,7 +225,7 @@ return {
       elsewhere = "say `speculation`", doc = "tokens that a step verifies" },
     { "speculative_draft_model_path", flag = "--speculative-draft-model-path", also = { "--speculative-draft-model" },
       type = "text", drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
-    { "SGLANG_ENABLE_SPEC_V2", variable = true, type = "text", read_by = "disable_overlap_schedule",
+    { "SGLANG_ENABLE_SPEC_V2", variable = true, type = "text", before = "0.5.14", read_by = "disable_overlap_schedule",
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
@@ -267,39 +237,47 @@ return {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,
       disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
       schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
-      max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
+      prefill_decode_interval = 0, seen = "0.5.18",
+      code = "python/sglang/srt/arg_groups/fields/schedule.py: its fields; fields/memory.py",
+      source = "python/sglang/srt/server_args.py" },
+    { max_running_requests = 2048, source = "python/sglang/srt/managers/scheduler.py" },
     { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has "
       .. "a chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
     { page_size = 1, source = "python/sglang/srt/server_args.py: of most back ends" },
     { family = "deepseek_v4", max_running_requests = 256,
       source = "python/sglang/srt/arg_groups/deepseek_v4_hook.py: of all ranks, if not set" },
-    { when = has_drafts, max_running_requests = 48, source = "python/sglang/srt/server_args.py: with drafts" },
+    { when = has_drafts, max_running_requests = 48, seen = "0.5.16",
+      code = "python/sglang/srt/arg_groups/speculative_hook.py: handle_speculative_decoding",
+      source = "python/sglang/srt/server_args.py: with drafts" },
     { max_speculative_seqs = 0, source = "max_running_requests says it" },
-    { when = has_drafts,
-      disable_overlap_schedule = function(_, own) return not says_yes(own.SGLANG_ENABLE_SPEC_V2) end,
+    { before = "0.5.14", when = has_drafts, disable_overlap_schedule = overlaps_no_drafts(false),
       source = "python/sglang/srt/server_args.py, 0.5.6: drafts without the overlap schedule" },
-    { chunked_prefill_size = 8192, cuda_graph_max_bs = function(facts) return facts.tp < 4 and 256 or 512 end,
-      source = "python/sglang/srt/server_args.py: GPUs of 60 to 160 GB" },
-    { gpu = { memory_gib_below = 60 }, chunked_prefill_size = 4096,
-      cuda_graph_max_bs = function(facts) return facts.tp < 4 and 32 or 160 end,
-      source = "python/sglang/srt/server_args.py: GPUs below 60 GB" },
-    { gpu = { memory_gib_below = 35 }, chunked_prefill_size = 2048,
-      cuda_graph_max_bs = function(facts) return facts.tp < 4 and 24 or 80 end,
-      source = "python/sglang/srt/server_args.py: GPUs below 35 GB" },
-    { gpu = { memory_gib_below = 20 }, cuda_graph_max_bs = 8,
-      source = "python/sglang/srt/server_args.py: GPUs below 20 GB" },
-    { gpu = { memory_gib_from = 160 }, chunked_prefill_size = 16384, cuda_graph_max_bs = 512,
-      source = "python/sglang/srt/server_args.py: GPUs of 160 GB and more" },
-    { before = "0.4.6", mem_fraction_static = memory_by_tp, source = "python/sglang/srt/server_args.py of 0.4" },
-    { since = "0.4.6", before = "0.5.3", mem_fraction_static = memory_of_table,
-      source = "python/sglang/srt/server_args.py" },
-    { since = "0.5.3", mem_fraction_static = memory_of_reserve, source = "python/sglang/srt/server_args.py" },
+    { since = "0.5.13", before = "0.5.14", when = has_drafts, disable_overlap_schedule = overlaps_no_drafts(true),
+      source = "pull request 25464: all drafters but look-ups run the second version, which overlaps" },
+    { seen = "0.5.19", code = "python/sglang/srt/arg_groups/memory_hook.py: handle_gpu_memory_settings",
+      { chunked_prefill_size = 8192, cuda_graph_max_bs = function(facts) return facts.tp < 4 and 256 or 512 end,
+        source = "python/sglang/srt/server_args.py: GPUs of 60 to 160 GB" },
+      { gpu = { memory_gib_below = 60 }, chunked_prefill_size = 4096,
+        cuda_graph_max_bs = function(facts) return facts.tp < 4 and 32 or 160 end,
+        source = "python/sglang/srt/server_args.py: GPUs below 60 GB" },
+      { before = "0.5.20", gpu = { memory_gib_below = 35 }, chunked_prefill_size = 2048,
+        cuda_graph_max_bs = function(facts) return facts.tp < 4 and 24 or 80 end,
+        source = "python/sglang/srt/server_args.py: GPUs below 35 GB" },
+      { since = "0.5.20", gpu = { memory_gib_below = 35 }, chunked_prefill_size = 4096,
+        cuda_graph_max_bs = function(facts) return facts.tp < 4 and 48 or 160 end,
+        source = "pull request 37898 of 2026-09-04: GPUs of 20 to 35 GB; 40346 has it in 0.5.20" },
+      { gpu = { memory_gib_below = 20 }, chunked_prefill_size = 2048, cuda_graph_max_bs = 8,
+        source = "python/sglang/srt/server_args.py: GPUs below 20 GB" },
+      { gpu = { memory_gib_from = 160 }, chunked_prefill_size = 16384, cuda_graph_max_bs = 512,
+        source = "python/sglang/srt/server_args.py: GPUs of 160 GB and more" } },
+    reserve,
     { router = "round_robin", dp_padding = "sglang",
       source = "managers/data_parallel_controller.py; layers/dp_attention.py" },
     { pipeline_steps = function(facts) return facts.pp end, source = "managers/scheduler_pp_mixin.py: pp_loop_size is "
       .. "pp_size and pp_async_batch_depth, 0 by default; before it managers/scheduler.py, event_loop_pp" },
-    { own_sampling = true, sorted_logit_s = 0, source = "python/sglang/srt/server_args.py: sampling_defaults model; "
-      .. "FlashInfer samples without sorting" },
+    { own_sampling = true, seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/serving.py: sampling_defaults",
+      source = "python/sglang/srt/server_args.py: sampling_defaults model" },
+    { sorted_logit_s = 0, source = "FlashInfer samples without sorting" },
     -- Host.
     { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.5, source = "the same" },
@@ -328,13 +306,15 @@ return {
     { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
     { cp_of = {}, dcp_of = {}, dcp_combines = function(_, own)
         return (own.dcp_comm_backend or "ag_rs") == "ag_rs" and "gathered" or "all_to_all"
-      end, source = "python/sglang/srt/server_args.py; pull request 21637: ag_rs, a2a and fi_a2a" },
+      end, seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/parallel.py: dcp_comm_backend",
+      source = "python/sglang/srt/server_args.py; pull request 21637: ag_rs, a2a and fi_a2a" },
     { since = "0.5.10", cp_of = { "full" }, dcp_of = { "latent" },
       source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
         .. "merged before 2026-03-29" },
     { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292 of 2026-04-20: latent attention" },
     { experts_apart = false, source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
     { since = "0.5.6", eplb_step_interval = 1000, eplb_window_size = 1000, eplb_head_start = 0, eplb_use_async = false,
+      seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/parallel.py: eplb_rebalance_num_iterations",
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },

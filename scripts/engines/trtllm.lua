@@ -10,13 +10,16 @@ local memory_rules = require "engines.trtllm.memory_rules"
 local tiers = require "engines.trtllm.tiers"
 local python_host = require "engines.rules.python_host"
 
-local decoding_types = { MTP = "mtp", NGRAM = "free", EAGLE = "eagle", EAGLE3 = "eagle", DRAFT_TARGET = "draft_model" }
+local decoding_types = { MTP = "mtp", NGRAM = "free", EAGLE = "eagle", EAGLE3 = "eagle", DRAFT_TARGET = "draft_model",
+  DFLASH = "block_parallel", DSPARK = "block_parallel" }
 
 --- The drafter of the YAML file.
 local function drafts_of(options)
   local method = options["speculative_config.decoding_type"]
   if method == nil then return nil end
-  return { drafter = decoding_types[method:upper()], method = method,
+  local drafter = decoding_types[method:upper()]
+  return { drafter = drafter, method = method,
+    parameters = drafter == "block_parallel" and { layers = 5 } or nil, -- published DFlash checkpoints: 5 to 8
     draft_tokens = options["speculative_config.max_draft_len"]
       or options["speculative_config.num_nextn_predict_layers"],
     model = options["speculative_config.speculative_model"] }
@@ -35,7 +38,9 @@ return {
   releases = { { "0.9.0", "2024-04-15" }, { "0.20.0", "2025-06-19" }, { "0.21.0", "2025-08-04" },
     { "1.0.0rc3", "2025-07-16" }, { "1.0.0", "2025-09-24" }, { "1.1.0rc5", "2025-09-17" }, { "1.2.0rc0", "2025-09-30" },
     { "1.2.0rc1", "2025-10-22" }, { "1.2.0rc2", "2025-11-07" }, { "1.2.0rc3", "2025-11-21" },
-    { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0" } },
+    { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0rc20", "2026-06-30" }, { "1.3.0rc24" }, { "1.3.0rc27" }, { "1.3.0" },
+    { "1.4.0rc1", "2026-10-22" }, { "1.4.0rc4" } },
+  seen = "1.3.0",
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
   tiers = tiers.of,
@@ -119,13 +124,16 @@ return {
     { "kv_cache_config.enable_partial_reuse", type = "switch", key = "deployment.partial_reuse",
       doc = "they share a part of a block, too, which is copied" },
     { "kv_cache_config.dtype", parameter = "kv", also = { "--kv_cache_dtype" }, type = "text", key = "deployment.kv",
-      values = { "auto", "bf16", "bfloat16", "fp8" }, read = command.kv_format, doc = "format of keys and values" },
+      values = { "auto", "bf16", "bfloat16", "float16", "fp8", "fp8_ds_mla" }, read = command.kv_format,
+      doc = "format of keys and values" },
     { "kv_cache_config.tokens_per_block", parameter = "block_size", type = "integer", min = 1,
       key = "deployment.block_size", doc = "tokens of a KV block" },
     { "kv_cache_config.max_tokens", type = "integer", min = 1, key = "engine.most_kv_blocks",
       read = function(tokens, _, values)
         return math.ceil(tokens / values["kv_cache_config.tokens_per_block"])
       end, doc = "most tokens of the KV cache" },
+    { "kv_cache_config.use_kv_cache_manager_v2", type = "switch", unstated = { "auto" }, read_by = "applied.ledger",
+      doc = "the second version of the KV cache, in which windows have pools of their own" },
     { "kv_cache_config.max_gpu_total_bytes", type = "integer", min = 0, read_by = "engines.ledger",
       doc = "most bytes of the KV cache of a GPU; 0: no limit" },
     { "cuda_graph_config.max_batch_size", type = "integer", min = 0, key = "steps.largest_graph",
@@ -135,6 +143,14 @@ return {
     { "torch_compile_config.capture_num_tokens", type = "list", items = "integer",
       key = "steps.largest_prefill_graph", read = command.largest,
       doc = "tokens of the piecewise CUDA graphs, in which prompts run" },
+    { "prefill_cuda_graph_backend", since = "1.3.0rc24", type = "text",
+      values = { "disabled", "piecewise", "breakable" }, read_by = "prefill_capture_num_tokens",
+      doc = "which CUDA graphs prompts run in" },
+    { "prefill_capture_num_tokens", since = "1.3.0rc24", type = "list", items = "integer",
+      key = "steps.largest_prefill_graph",
+      read = function(sizes, _, values)
+        return values.prefill_cuda_graph_backend ~= "disabled" and command.largest(sizes) or nil
+      end, unread = "prompts run outside of CUDA graphs", doc = "tokens of these graphs" },
     { "moe_config.backend", type = "text", idle = { "AUTO" }, key = "steps.experts_kernels", read = experts_of,
       unread = command.own_kernels, doc = "whose kernels run the experts" },
     { "TRTLLM_FORCE_COMM_METHOD", variable = true, type = "text", key = "steps.exchange",
@@ -149,9 +165,15 @@ return {
       doc = "part of the budget at which prompts wait no longer" },
     { "scheduler_config.capacity_scheduler_policy", type = "text", key = "scheduler.capacity_scheduler_policy",
       values = { "GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH" }, read = string.lower,
+      says = function(name)
+        return name == "MAX_UTILIZATION" and "a request that is paused computes its KV again; TensorRT-LLM 1.4 keeps "
+          .. "it in the host's memory" or nil
+      end,
       doc = "which requests may run: those that fit until they end, or those that fit now" },
     { "scheduler_config.context_chunking_policy", type = "text", key = "scheduler.context_chunking_policy",
-      values = { "FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS" }, read = string.lower,
+      values = { "FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS", "FORCE_CHUNK" },
+      read = function(name) return name ~= "FORCE_CHUNK" and name:lower() or nil end,
+      unread = "prompts get the tokens of a step in the order in which they came",
       doc = "which prompts get the tokens of a step" },
     { "attention_dp_config.enable_balance", type = "switch", key = "scheduler.attention_dp_balance",
       doc = "prompts wait until every rank has one" },
@@ -176,12 +198,14 @@ return {
   implies = implications.rows,
 
   rules = {
-    { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,
-      ["kv_cache_config.free_gpu_memory_fraction"] = 0.9, ["kv_cache_config.tokens_per_block"] = 32,
-      ["kv_cache_config.dtype"] = "auto", ["kv_cache_config.enable_block_reuse"] = true,
-      ["kv_cache_config.enable_partial_reuse"] = true,
-      enable_chunked_prefill = false, disable_overlap_scheduler = false, ["cuda_graph_config.max_batch_size"] = 128,
+    { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192, ["kv_cache_config.tokens_per_block"] = 32,
+      disable_overlap_scheduler = false, ["cuda_graph_config.max_batch_size"] = 128,
       batch_wait_timeout_iters = 0, batch_wait_max_tokens_ratio = 0,
+      source = "tensorrt_llm/llmapi/llm_args.py" },
+    { ["kv_cache_config.free_gpu_memory_fraction"] = 0.9, ["kv_cache_config.dtype"] = "auto",
+      ["kv_cache_config.enable_block_reuse"] = true, ["kv_cache_config.enable_partial_reuse"] = true,
+      enable_chunked_prefill = false, seen = "1.4.0rc4",
+      code = "tensorrt_llm/llmapi/llm_args.py: KvCacheConfig, TorchLlmArgs",
       source = "tensorrt_llm/llmapi/llm_args.py" },
     { before = "1.0.0rc0", ["kv_cache_config.enable_block_reuse"] = false, own_sampling = false,
       ["kv_cache_config.tokens_per_block"] = 64,

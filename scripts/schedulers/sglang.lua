@@ -13,6 +13,7 @@ local order = require "schedulers.sglang.order"
 ---@field enable_mixed_chunk boolean
 ---@field schedule_conservativeness number
 ---@field scheduler_recv_interval integer
+---@field prefill_decode_interval integer
 local Sglang = policy.define {
   name = "sglang",
   doc = "SGLang: prefill first, admission by estimated output lengths, retraction if that fails.",
@@ -51,6 +52,10 @@ local Sglang = policy.define {
     scheduler_recv_interval = { default = 1, unit = "steps", min = 1, integer = true,
       doc = "The scheduler looks for new requests once in so many decode steps, and after every other step.",
       source = "SGLang default; --scheduler-recv-interval, scheduler_recv_skipper.py" },
+    prefill_decode_interval = { default = 0, unit = "steps", min = 0, integer = true,
+      doc = "Decode steps after a step of prompts before the next one; ranks of deployment.dp have prompts in the same "
+        .. "steps.",
+      source = "SGLang default; --prefill-decode-interval, pull request 35017" },
     schedule_conservativeness = { default = 1.0, unit = "1", min = 0,
       doc = "Multiplies init_new_token_ratio." },
     init_new_token_ratio = { default = 0.7, unit = "1", min = 0, max = 1,
@@ -279,6 +284,19 @@ function Sglang:decode_rest(replica, plan)
   end
 end
 
+--- Whether prompts wait for running requests to decode. Ranks that step together count the same steps.
+function Sglang:defers_prompts(replica)
+  local interval = self.prefill_decode_interval
+  if interval == 0 or replica.decodes == 0 then return false end
+  if replica.group_ranks > 1 then return replica.group_steps % (interval + 1) ~= 0 end
+  return self.prompts_at ~= nil and replica.decode_steps - self.prompts_at < interval
+end
+
+--- A step without prompts; those that wait are asked for again in the next one.
+function Sglang:decode_first(replica, plan)
+  if #replica:waiting() > 0 or #replica:prefilling() > 0 then plan:wake_at(replica.now_s + 1e-9) end
+end
+
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function Sglang:plan(replica, plan)
@@ -289,8 +307,9 @@ function Sglang:plan(replica, plan)
   self.computed = self.computed or 0
   if self.schedule_policy == "hrrn" then order.note(self, replica:waiting()) end
   if self.scheduler_recv_interval > 1 then self:receive(replica, plan) end
-  self:prefill_first(replica, plan)
+  if self:defers_prompts(replica) then self:decode_first(replica, plan) else self:prefill_first(replica, plan) end
   self.prefilled = plan.tokens > 0
+  if self.prefilled then self.prompts_at = replica.decode_steps end
   if plan.tokens == 0 then
     self:decode_rest(replica, plan)
   else

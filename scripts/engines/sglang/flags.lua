@@ -1,5 +1,6 @@
 --- Flags and variables of SGLang that no rule reads (engines/rules/flags.lua has the form):
---- python/sglang/srt/server_args.py of 0.5.6 and of main in 2026-07 and 2026-08.
+--- python/sglang/srt/server_args.py of 0.5.6 and of main in 2026-07 and 2026-08; arg_groups/fields of main in 2026-09
+--- and 2026-10.
 local flags = require "engines.rules.flags"
 
 return flags.list {
@@ -14,11 +15,15 @@ return flags.list {
     host:t port:i grpc-port:i nccl-port:i grpc-mode smg-grpc-mode smg-http-sidecar-port:i/--grpc-http-sidecar-port
     fastapi-root-path:t enable-http2 api-key:t admin-api-key:t served-model-name:t weight-version:t ssl-keyfile:t
     ssl-certfile:t ssl-ca-certs:t ssl-keyfile-password:t enable-ssl-refresh uvicorn-access-log-exclude-prefixes:l
-    tool-server:t file-storage-path:t warmups:t skip-server-warmup use-ray custom-sigquit-handler:t
+    tool-server:t file-storage-path:t warmups:t skip-server-warmup use-ray custom-sigquit-handler:t gated-launch-port:i
+    enable-response-store grpc-response-timeout-secs:i http2-max-concurrent-streams:i
+    http2-initial-connection-window-size:i trust-request-chat-template return-input-ids return-output-ids
+    mlx-enable-sampling
 
     chat-template:t completion-template:t hf-chat-template-name:t default-chat-template-kwargs:j reasoning-parser:t
     tool-call-parser:t grammar-backend:t constrained-json-whitespace-pattern:t enable-strict-thinking
-    constrained-json-disable-any-whitespace disable-outlines-disk-cache enable-custom-logit-processor
+    constrained-json-disable-any-whitespace constrained-json-max-whitespace-cnt:i sampling-mask-max-tokens:i
+    disable-outlines-disk-cache enable-custom-logit-processor
     enable-return-hidden-states return-hidden-states-mode:t enable-return-routed-experts enable-return-indexer-topk
     preferred-sampling-params:t stream-output incremental-streaming-output stream-response-default-include-usage
     enable-cache-report allow-auto-truncate strip-thinking-cache
@@ -26,7 +31,8 @@ return flags.list {
     log-level:t log-level-http:t log-requests log-requests-level:i log-requests-format:t log-requests-target:l
     crash-dump-folder:t show-time-cost enable-metrics enable-metrics-for-all-schedulers enable-mfu-metrics
     tokenizer-metrics-custom-labels-header:t tokenizer-metrics-allowed-custom-labels:l extra-metric-labels:j
-    bucket-time-to-first-token:l bucket-inter-token-latency:l bucket-e2e-request-latency:l prompt-tokens-buckets:l
+    bucket-time-to-first-token:l bucket-inter-token-latency:l bucket-e2e-request-latency:l bucket-decode-throughput:l
+    load-publish-endpoint:t expert-balancedness-report-mode:t prompt-tokens-buckets:l
     generation-tokens-buckets:l collect-tokens-histogram decode-log-interval:i enable-request-time-stats-logging
     kv-events-config:t enable-trace otlp-traces-endpoint:t trace-modules:t export-metrics-to-file
     export-metrics-to-file-dir:t gc-warning-threshold-secs:n gc-threshold:l watchdog-timeout:n
@@ -44,8 +50,8 @@ return flags.list {
     load-format:t model-loader-extra-config:t model-config-parser:t download-dir:t model-checksum:t
     weight-loader-disable-mmap weight-loader-prefetch-checkpoints weight-loader-prefetch-num-threads:i
     weight-loader-drop-cache-after-load custom-weight-loader:l checkpoint-engine-wait-weights-before-ready
-    enable-memory-saver enable-weights-cpu-backup enable-draft-weights-cpu-backup weight-cache-mode:t
-    weight-cache-socket:t weight-cache-timeout:i delete-ckpt-after-loading random-seed:i
+    startup-weight-load-mode:t enable-memory-saver enable-weights-cpu-backup enable-draft-weights-cpu-backup
+    weight-cache-mode:t weight-cache-socket:t weight-cache-timeout:i delete-ckpt-after-loading random-seed:i
     remote-instance-weight-loader-backend:t remote-instance-weight-loader-seed-instance-ip:t
     remote-instance-weight-loader-seed-instance-service-port:i
     remote-instance-weight-loader-send-weights-group-ports:t
@@ -57,19 +63,23 @@ return flags.list {
     disaggregation-transfer-backend:t disaggregation-bootstrap-port:i disaggregation-ib-device:t
     disaggregation-decode-tp:i disaggregation-decode-dp:i disaggregation-prefill-pp:i
     disaggregation-decode-polling-interval:i disaggregation-decode-extra-slots:i num-reserved-decode-tokens:i
+    disaggregation-enable-kv-checksum enable-pd-role-switch
 
     quantization-param-path:t abort-on-priority-when-disabled default-priority-value:i max-queued-requests:i
     disable-flashinfer-autotune enable-flashinfer-autotune disable-chunked-prefix-cache
     disable-regex-jump-forward<0.4.4 disable-jump-forward<0.4.4 disable-disk-cache<0.4.3 disable-nan-detection<0.4.3
     disable-penalizer<0.4.2 pdlb-url:t<0.5.2 debug-tensor-dump-prefill-only<0.5.2 disable-overlap-cg-plan<0.5.2
-    disable-fast-image-processor keep-mm-feature-on-device mm-attention-backend:t mm-process-config:j
+    disable-fast-image-processor image-processor-backend:t keep-mm-feature-on-device allowed-media-domains:l
+    media-url-max-file-size-mb:i mm-preprocess-cache-size-mb:i trust-mm-content-hashes mm-global-cache-backend:t
+    mm-attention-backend:t mm-process-config:j
     mm-max-concurrent-calls:i mm-per-request-timeout:n mm-io-worker-num:i mm-processor-worker-num:i
     mm-feature-transport:t enable-broadcast-mm-inputs-process limit-mm-data-per-request:j
     enable-precise-embedding-interpolation
   ]],
   not_modelled = {
     { "LoRA adapters are not modelled", [[ enable-lora lora-paths:l max-lora-rank:i lora-target-modules:l
-      max-loras-per-batch:i max-loaded-loras:i lora-eviction-policy:t lora-backend:t max-lora-chunk-size:i
+      moe-lora-base-gemm:t max-loras-per-batch:i max-loaded-loras:i lora-eviction-policy:t lora-backend:t
+      max-lora-chunk-size:i
       enable-lora-overlap-loading lora-use-virtual-experts lora-strict-loading lora-drain-wait-threshold:n
       experts-shared-outer-loras ]] },
     { "context parallel of sparse attention, and other ways to divide a prompt, are not modelled", [[
@@ -78,12 +88,18 @@ return flags.list {
       enable-cp-decode-attn-tp ]] },
     { "other widths of dense layers and experts than tp_size and ep_size are not modelled", [[ moe-dense-tp-size:i
       moe-dp-size:i/--moe-data-parallel-size enable-dp-lm-head enable-attn-tp-input-scattered disable-attn-tp-gather
+      !enable-tp-lm-head-all-to-all enable-shared-experts-attn-tp enable-dense-mlp-attn-tp enable-layernorm-sp
       dwdp-size:i ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:i offload-group-size:i offload-num-in-group:i
       offload-prefetch-step:i offload-mode:t kt-weight-path:t kt-method:t kt-cpuinfer:i kt-threadpool-count:i
-      kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i ]] },
+      kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i !ple-offload-embedding ple-offload-backend:t
+      ple-offload-dir:t ]] },
     { "this KV cache outside of the GPU is not modelled", [[ enable-lmcache lmcache-config-file:t
-      disaggregation-decode-enable-offload-kvcache enable-flexkv flexkv-config-file:t radix-cache-backend:t ]] },
+      disaggregation-decode-enable-offload-kvcache enable-flexkv flexkv-config-file:t radix-cache-backend:t
+      hicache-host-memory-mode:t hicache-storage-prefetch-retry-poll-interval:i
+      hicache-storage-prefetch-retry-max-attempts:i enable-unified-cache-external-linker
+      unified-cache-external-linker-backend:t mooncake-page-wise-load-threshold:i mooncake-enable-page-wise-load
+      disaggregation-decode-retraction-backup:t disaggregation-decode-host-receive-threshold:n ]] },
     { "experts move and have copies as `experts` says, not as this", [[ enable-eplb eplb-algorithm:t
       eplb-rebalance-num-iterations:i eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n
       ep-num-redundant-experts:i ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t
@@ -95,7 +111,8 @@ return flags.list {
     { "kernels are those of the tables, whichever back end is chosen", [[
       sampling-backend:t nsa-prefill-backend:t
       nsa-decode-backend:t dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
-      dsa-paged-mqa-logits-backend:t
+      dsa-paged-mqa-logits-backend:t dsv4-prefill-backend:t dsv4-attn-backend:t dsa-triton-union:i
+      !enable-dsa-fused-indexer !enable-lean-attention prefill-kv-cache-dequant-dtype:t
       fp4-gemm-runner-backend:t/--fp4-gemm-backend bf16-gemm-backend:t mamba-backend:t linear-attn-backend:t
       linear-attn-decode-backend:t linear-attn-prefill-backend:t linear-attn-verify-backend:t
       flashinfer-mxfp4-moe-precision:t flashinfer-mla-disable-ragged triton-attention-reduce-in-fp32
@@ -107,7 +124,8 @@ return flags.list {
     { "kernels are those of the tables, whichever back end is chosen", "enable-flashinfer-trtllm-moe "
       .. "enable-flashinfer-moe enable-flashinfer-cutlass-moe enable-flashinfer-cutedsl-moe enable-triton-kernel-moe" },
     { "the exchange of tokens among experts is that of the engine's default", [[ deepep-mode:t
-      deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
+      deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i deepep-v2-mode:t flashinfer-a2a-dispatch-type:t
+      enable-w4a4-mxfp4-megamoe
       disable-flashinfer-cutlass-moe-fp4-allgather ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[ disable-mla<0.4.7 enable-flashinfer-mla<0.4.7
       n-share-experts-fusion:i<0.4.7 disable-flashinfer<0.4.3 disable-flashinfer-sampling<0.4.3 ]] },
@@ -115,6 +133,8 @@ return flags.list {
     { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem
       enable-symm-mem enable-nccl-nvls enable-aiter-allreduce-fusion
       enforce-disable-flashinfer-allreduce-fusion flashinfer-allreduce-fusion-backend:t
+      enable-flashinfer-pure-allreduce disable-aiter-allreduce-fusion-in-prefill
+      disable-aiter-allreduce-fusion-in-decode boundary-reduction:t
       enable-quant-communications ]] },
     { "the config of the model is used as it is published", [[ json-model-override-args:t dtype:t model-impl:t
       device:t ]] },
@@ -124,27 +144,31 @@ return flags.list {
       prefill-delayer-token-usage-low-watermark:n prefill-delayer-forward-passes-buckets:l
       prefill-delayer-wait-seconds-buckets:l prefill-max-requests:i min-free-slots-delay:i
       num-continuous-decode-steps:i pp-max-micro-batch-size:i pp-async-batch-depth:i retraction-policy:t
-      enable-session-radix-cache enable-streaming-session radix-eviction-policy:t prefill-only-disable-kv-cache ]] },
+      enable-session-radix-cache enable-streaming-session radix-eviction-policy:t radix-eviction-policy-config:j
+      max-inflight-prefill-tokens:i prefill-only-disable-kv-cache ]] },
     { "requests go to the rank that the engine's own balancer takes", [[ load-balance-method:t
       prefill-round-robin-balance enable-dp-attention-local-control-broadcast ]] },
     { "every layer's window and cache are those of its kind", [[ disable-hybrid-swa-memory swa-full-tokens-ratio:n
       hybrid-kvcache-ratio:v enable-hisparse hisparse-config:t/--hierarchical-sparse-attention-extra-config
-      enable-page-major-kv-layout enable-unified-memory enable-dsa-cache-layer-split ]] },
+      enable-page-major-kv-layout enable-unified-memory enable-dsa-cache-layer-split c128-page-size:i
+      enable-encoder-swa-bounded-replay enable-decoder-swa-bounded-replay ]] },
     { "states of recurrent layers are those of the model's file", [[ mamba-ssm-dtype:t mamba-full-memory-ratio:n
       max-mamba-cache-size:i mamba-track-interval:i
       uses-mamba-radix-cache enable-int8-mamba-checkpoint int8-mamba-ckpt-size:i mamba-max-states-per-path:i
-      enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
-    { "images and their encoder are not modelled", [[ enable-multimodal mm-enable-dp-encoder language-only encoder-only
+      enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i enable-mamba2-spec-replay ]] },
+    { "images and their encoder are not modelled", [[ enable-multimodal mm-enable-dp-encoder language-only
+      language-model-only encoder-only
       encoder-urls:l encoder-transfer-backend:t encoder-bootstrap-port:i encoder-register-urls:l
       enable-adaptive-dispatch-to-encoder enable-mm-global-cache enable-prefix-mm-cache
       asr-max-buffer-seconds:i asr-max-concurrent-sessions:i ]] },
-    { "the front end is a queue only with frontend.endpoint", "tokenizer-worker-num:i stream-interval:i" },
+    { "the front end is a queue only with frontend.endpoint", [[ tokenizer-worker-num:i stream-interval:i
+      padded-output-tokens:i ]] },
     { "what is captured and compiled is the engine's default", [[ disable-cuda-graph-padding enable-torch-compile
       enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph
       enforce-piecewise-cuda-graph piecewise-cuda-graph-tokens:t
       piecewise-cuda-graph-compiler:t enable-breakable-cuda-graph cuda-graph-config:t cuda-graph-backend-decode:t
-      cuda-graph-backend-prefill:t cuda-graph-bs-prefill:l cuda-graph-max-bs-prefill:i cuda-graph-tc-compiler:t
-      disable-prefill-cuda-graph debug-cuda-graph ]] },
+      cuda-graph-tc-compiler:t debug-cuda-graph cuda-graph-max-seq-len-prefill:i
+      cuda-graph-prefill-max-context:v/--context-bucket ]] },
     { "weights are in the format of the checkpoint", [[ torchao-config:t modelopt-quant:t quantize-and-serve
       modelopt-checkpoint-restore-path:t modelopt-checkpoint-save-path:t modelopt-export-path:t ]] },
     { "a model that generates text token by token is taken", [[ is-embedding dllm-algorithm:t dllm-algorithm-config:t
@@ -167,7 +191,9 @@ return flags.list {
       speculative-dflash-block-size:i speculative-dflash-draft-window-size:i speculative-dspark-block-size:i
       speculative-dspark-align-verify-tokens-to-graph-tier speculative-dspark-confidence-sts-path:t
       speculative-dspark-sps-table-path:t enable-multi-layer-eagle decoupled-spec-role:t decoupled-spec-rank:i
-      decoupled-spec-bind-endpoint:t decoupled-spec-connect-endpoints:l spec-trace-dir:t ]] },
+      decoupled-spec-bind-endpoint:t decoupled-spec-connect-endpoints:l spec-trace-dir:t uno-lora-path:t
+      speculative-domino-candidate-pool-size:i speculative-use-block-verification speculative-dsa-topk-backend:t
+      speculative-draft-kv-cache-dtype:t speculative-draft-sink-size:i !speculative-enable-w4a4-mxfp4-megamoe ]] },
   },
   variables = {
     without_effect = [[ SGLANG_JIT_DEEPGEMM_FAST_WARMUP SGLANG_MOONCAKE_CUSTOM_MEM_POOL
@@ -186,6 +212,7 @@ return flags.list {
         SGLANG_NVFP4_CKPT_FP8_GEMM_IN_ATTN SGLANG_PER_TOKEN_GROUP_QUANT_8BIT_V2 SGLANG_SUPPORT_CUTLASS_BLOCK_FP8 ]] },
       { "the exchange of tokens among experts is that of the engine's default", [[
         SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK SGLANG_DEEPEP_BF16_DISPATCH ]] },
+      { "the KV cache is sized before graphs are captured", "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING" },
       { "the scheduler is the engine's default", [[ SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE
         SGLANG_EXPERIMENTAL_UNIFIED_RADIX_TREE
         SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION SGLANG_INIT_NEW_TOKEN_RATIO SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR

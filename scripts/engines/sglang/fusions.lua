@@ -1,6 +1,7 @@
 --- What SGLang fuses, and whether it plans a step while another one runs, by default: rules of its
 --- releases, by the model classes that its code names (python/sglang/srt/server_args.py).
 local has_states = require "engines.rules.states"
+local prompt_graphs = require "engines.sglang.prompt_graphs"
 
 local fusions = {}
 
@@ -14,6 +15,18 @@ fusions.options = {
     read_by = "graphs_with_prefill", doc = "prompts run outside of CUDA graphs" },
   { "piecewise_cuda_graph_max_tokens", flag = "--piecewise-cuda-graph-max-tokens", type = "integer", min = 1,
     read_by = "graphs_with_prefill", doc = "tokens of the largest piecewise CUDA graph of prompts" },
+  { "disable_prefill_cuda_graph", flag = "--disable-prefill-cuda-graph", type = "switch", since = "0.5.13",
+    read_by = "graphs_with_prefill", doc = "the same in later releases" },
+  { "cuda_graph_backend_prefill", flag = "--cuda-graph-backend-prefill", type = "text", since = "0.5.13",
+    values = { "full", "breakable", "tc_piecewise", "disabled" }, read_by = "graphs_with_prefill",
+    says = function(name)
+      return name ~= "disabled" and name ~= "breakable" and name .. " graphs of prompts are priced as breakable ones"
+        or nil
+    end, doc = "which graphs of prompts are captured, also where they are off by default" },
+  { "cuda_graph_max_bs_prefill", flag = "--cuda-graph-max-bs-prefill", type = "integer", min = 1, since = "0.5.13",
+    read_by = "graphs_with_prefill", doc = "tokens of the largest graph of prompts" },
+  { "cuda_graph_bs_prefill", flag = "--cuda-graph-bs-prefill", type = "list", items = "integer", since = "0.5.13",
+    read_by = "graphs_with_prefill", doc = "tokens of the graphs of prompts" },
 }
 
 local cdna = { "cdna3", "cdna4" }
@@ -34,20 +47,6 @@ local function copies_states(facts) return has_states(facts.model) and not facts
 local function unless_off(_, own) return own.disable_radix_cache ~= true end
 
 local nvidia = { "ampere", "ada", "hopper", "blackwell" }
-
---- Tokens of the largest piecewise graph of prompts; false where there is none: attention that is divided, stages, an
---- exchange of tokens, drafts, states (layers outside of the pieces), and latent attention on Blackwell (trtllm_mla).
-local function piecewise(facts, own)
-  local is_latent = facts.model ~= nil and facts.model.mla ~= nil
-  local exchange = own.moe_a2a_backend or "none"
-  if own.disable_piecewise_cuda_graph or own.disable_cuda_graph or facts.dp > 1 or facts.pp > 1 or exchange ~= "none"
-    or facts.drafts or has_states(facts.model) or facts.role ~= nil and facts.role ~= "both"
-    or is_latent and facts.hardware.architecture == "blackwell" then
-    return false
-  end
-  local chunk = own.chunked_prefill_size > 0 and own.chunked_prefill_size or math.huge
-  return own.piecewise_cuda_graph_max_tokens or is_latent and 2048 or math.min(4096, chunk)
-end
 
 fusions.rules = {
   { architecture = { "hopper", "blackwell" }, norm_apart_s = unless_asked,
@@ -81,9 +80,13 @@ local function routing(count)
 end
 
 fusions.kernels = {
-  { since = "0.5.10", architecture = nvidia, graphs_with_prefill = piecewise,
+  { since = "0.5.10", before = "0.5.15", architecture = nvidia, graphs_with_prefill = prompt_graphs.piecewise,
     source = "pull request 16331; docs/advanced_features/piecewise_cuda_graph.md: by default; sizes and exceptions: "
       .. "python/sglang/srt/server_args.py" },
+  { since = "0.5.15", architecture = nvidia, graphs_with_prefill = prompt_graphs.breakable, seen = "0.5.21",
+    code = "python/sglang/srt/arg_groups/cuda_graph_hook.py: apply_cuda_graph_compatibility",
+    source = "pull request 29458 of 2026-07-02; sizes, exceptions: arg_groups/cuda_graph_hook.py of main in 2026-10; "
+      .. "which release brought each was not read, nor which classes with encoders are let in besides Kimi (34245)" },
   { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),
     source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
       .. "docs/records/fitted.md, \"Prefill outside of graphs\"" },

@@ -1,5 +1,6 @@
 --- Flags, keys of the YAML file and variables of TensorRT-LLM that no rule reads (engines/rules/flags.lua has the
---- form): tensorrt_llm/commands/serve.py and tensorrt_llm/llmapi/llm_args.py of 1.0 to 1.3. Its flags have "_".
+--- form): tensorrt_llm/commands/serve.py and tensorrt_llm/llmapi/llm_args.py of 1.0 to 1.3 and of main in 2026-09
+--- (tensorrt_llm/usage/llm_args_golden_manifest.json); LLM API reference of 1.4.0rc4. Its flags have "_".
 local flags = require "engines.rules.flags"
 
 --- Of the command line, which the YAML file takes as well where the engine has a key of that name.
@@ -49,16 +50,38 @@ local of_file = flags.list {
     cuda_graph_config.enable_padding kv_cache_config.event_buffer_max_size:i
     kv_cache_config.attention_dp_events_gather_period_ms:i kv_cache_config.onboard_blocks mm_encoder_only
     env_overrides:j gather_generation_logits sampler_force_async_worker decoding_config:j
+    checkpoint_io_policy:t gms_config:j mx_config:j layer_wise_benchmarks_config:j max_stats_len:i
+    post_processor_hook:t prometheus_metrics_config:j ray_placement_config:j telemetry_config:j enable_resource_governor
+    enable_speculative_beam_history_d2h kv_cache_config.iteration_stats_interval:i kv_cache_config.kv_events_config:j
+    kv_cache_config.kv_cache_event_hash_algo:t cuda_graph_config.mode:t
   ]],
   not_modelled = {
     { "LoRA adapters are not modelled", "enable_lora lora_config:j peft_cache_config:j" },
     { "context parallelism is not modelled", "cp_config:j" },
     { "other widths of experts than ep_size are not modelled", "moe_tensor_parallel_size:i enable_lm_head_tp_in_adp "
       .. "pp_partition:j" },
-    { "the scheduler is the engine's default", "scheduler_config:j batch_wait_timeout_ms:n max_input_len:i" },
+    { "the scheduler is the engine's default", [[ scheduler_config:j batch_wait_timeout_ms:n max_input_len:i
+      scheduler_config.enable_prefix_aware_scheduling
+      scheduler_config.use_python_scheduler scheduler_config.waiting_queue_policy:t reorder_policy_config:j
+      max_num_active_requests:i ]] },
+    { "images and their encoder are not modelled", [[ disable_mm_encoder encode_only encoder_cuda_graph_config:j
+      encoder_max_batch_size:i encoder_max_num_tokens:i multimodal_config:j enable_encoder_decoder_mixed_cuda_graph
+      cuda_graph_config.num_tokens:l cuda_graph_config.max_num_token:i cuda_graph_config.seq_lens:l
+      cuda_graph_config.max_seq_len:i ]] },
+    { "experts' weights that move to tokens are not modelled", "dwdp_config:j" },
+    { "the front end is a queue only with frontend.endpoint", [[ num_serve_frontends:i
+      enable_early_first_token_response ]] },
+    { "sampling is that of requests", "generation_config:t enable_in_graph_sampling" },
+    { "the KV cache is not compressed", "kv_cache_compression_config:j" },
+    { "KV on a disk is not modelled", [[ kv_cache_config.disk_cache_size:i kv_cache_config.disk_cache_path:t
+      kv_cache_config.disk_prefetch_num_reqs:i kv_cache_config.disk_io_threads:i kv_cache_config.disk_write_through
+      kv_cache_config.disk_keep_copy_after_restore kv_cache_config.disk_protected_copy_fraction:n ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[ attn_backend:t moe_config:j
       nvfp4_gemm_config:j
-      sparse_attention_config:j sampler_type:t enable_min_latency force_dynamic_quantization ]] },
+      sparse_attention_config:j sampler_type:t enable_min_latency force_dynamic_quantization
+      enable_low_latency_host_dispatch enable_mla_skip_correction mla_skip_correction_threshold:n
+      use_cute_dsl_bf16_bmm use_cute_dsl_bf16_gemm use_cute_dsl_blockscaling_bmm use_cute_dsl_blockscaling_mm
+      use_fine_grained_sync kv_cache_config.fp8_context_mla_kv_len_cap:i ]] },
     { "collectives are those of the tables", "allreduce_strategy:t" },
     { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[
       cache_transceiver_config:j kv_connector_config:j ]] },
@@ -66,14 +89,28 @@ local of_file = flags.list {
     { "tokens leave the engine one by one", "stream_interval:i" },
     { "the config of the model is used as it is published", "dtype:t model_kwargs:j quant_config:j" },
     { "a block that is hit in part is copied", "kv_cache_config.copy_on_partial_reuse" },
-    { "KV is copied to the host whatever its priority", "kv_cache_config.secondary_offload_min_priority:i" },
+    { "KV is copied to the host whatever its priority", [[ kv_cache_config.secondary_offload_min_priority:i
+      kv_cache_config.cold_tier_offload_min_priority:i kv_cache_config.host_cache_bind_to_gpu_numa_node ]] },
     { "memory of the host that the GPU reads itself is not modelled", "kv_cache_config.use_uvm" },
     { "the cache is divided as the engine does by default", [[ kv_cache_config.max_attention_window:j
       kv_cache_config.sink_token_length:i kv_cache_config.cross_kv_cache_fraction:n
-      kv_cache_config.mamba_ssm_cache_dtype:t
-      kv_cache_config.use_kv_cache_manager_v2 kv_cache_config.max_util_for_resume:n ]] },
+      kv_cache_config.mamba_ssm_cache_dtype:t kv_cache_config.mamba_ssm_philox_rounds:i
+      kv_cache_config.mamba_ssm_stochastic_rounding kv_cache_config.mamba_state_cache_interval:i
+      kv_cache_config.mamba_state_config:j kv_cache_config.mixed_precision_first_n:i kv_cache_config.avg_seq_len:i
+      kv_cache_config.pool_ratio:l kv_cache_config.block_reuse_config:j kv_cache_config.enable_swa_scratch_reuse
+      kv_cache_config.enable_kv_pool_rebalance kv_cache_config.kv_pool_rebalance_check_interval:i
+      kv_cache_config.kv_pool_rebalance_cooldown_secs:n kv_cache_config.kv_pool_rebalance_min_sampled_kv_caches:i
+      kv_cache_config.kv_pool_rebalance_moving_average_decay:n kv_cache_config.kv_pool_rebalance_ratio_threshold:n
+      kv_cache_config.kv_pool_rebalance_target_ratio_update_interval:i kv_cache_config.max_util_for_resume:n ]] },
     { "attention of data-parallel ranks is divided as in the engine's default",
-      "attention_dp_config.kv_cache_routing:t" },
+      [[ attention_dp_config.kv_cache_routing:t attention_dp_config.enable_kv_cache_aware_routing
+      attention_dp_config.kv_cache_routing_account_for_in_transfer
+      attention_dp_config.kv_cache_routing_cold_start_warmup
+      attention_dp_config.kv_cache_routing_conversation_affinity attention_dp_config.kv_cache_routing_max_sessions:i
+      attention_dp_config.kv_cache_routing_fair_share_multiplier:n
+      attention_dp_config.kv_cache_routing_load_balance_weight:n
+      attention_dp_config.kv_cache_routing_match_rate_threshold:n
+      attention_dp_config.kv_cache_routing_new_conv_placement:t ]] },
   },
 }
 

@@ -60,6 +60,14 @@ local function stage_of(facts, stage)
     { name = "left free", bytes = free - kv } } }
 end
 
+--- Whether some layers keep a window only.
+local function has_windows(facts)
+  for _, each in ipairs(facts.counts.kinds) do
+    if each.bounded_bytes > 0 then return true end
+  end
+  return false
+end
+
 --- @param facts table applied/ledger.lua says which
 return function(facts)
   local least
@@ -73,6 +81,9 @@ return function(facts)
   least.block_size, least.groups = size, 1
   least.tokens = least.blocks * size
   least.block_bytes, least.request_bytes = least.cell * size, facts.max_model_len * least.cell
+  if facts.values.pools_by_window and has_windows(facts) then
+    least.assumes = facts.engine.title .. " keeps windows in pools of their own here; they are counted as whole layers"
+  end
   least.concurrency, least.longest_tokens = least.tokens / facts.max_model_len, least.tokens
   return least
 end

@@ -4,6 +4,9 @@ local gib = 2 ^ 30
 local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other "
   .. "half left out)"
 
+--- Whether the second version of the KV cache holds, where it is the default.
+local function is_second(_, own) return own["kv_cache_config.use_kv_cache_manager_v2"] ~= false end
+
 local function has_peers(facts) return facts.tp * facts.pp * facts.dp * facts.cp > 1 end
 
 return {
@@ -16,6 +19,14 @@ return {
       .. fitted },
   { first_graph_bytes = 1.0 * gib, graph_layer_bytes = 0.00003 * gib, source = fitted },
   { state_element_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
+  { pools_by_window = function(_, own) return own["kv_cache_config.use_kv_cache_manager_v2"] == true end,
+    source = "pull request 10659: the second version of the KV cache, where it is asked for" },
+  { since = "1.3.0rc24", before = "1.4.0rc1", family = { "gpt_oss", "gemma3", "gemma4", "deepseek_v4" },
+    pools_by_window = is_second,
+    source = "pull requests 16060 and 18228: models that prefer it; which candidate of 1.3 has which was not read" },
+  { since = "1.4.0rc1", pools_by_window = is_second, seen = "1.4.0rc4",
+    code = "tensorrt_llm/llmapi/llm_args.py: KvCacheConfig.use_kv_cache_manager_v2",
+    source = "release notes of 1.4.0rc1, pull request 17495: it is the default, as is the Python transceiver" },
   { longest_leaves_blocks = 0, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py: max_seq_len is clamped to "
     .. "what the cache holds; pull request 5720" },
   { holds_longest = function(_, own) return own.fail_fast_on_attention_window_too_large == true end,

@@ -156,7 +156,7 @@ test("every option of every engine is taken with a value of its type", function(
       if option.key then
         local value = special[option.name]
         if value == nil then value = option.values and option.values[#option.values] or values[option.type] end
-        local given = { ("%s %s"):format(name, catalogue.newest(engine)) }
+        local given = { ("%s %s"):format(name, catalogue.last(engine)) }
         given[option.name] = value
         local ok, problem = pcall(serve.run, scenario(given))
         test.check(ok, "%s %s = %s: %s", name, option.name, tostring(value), tostring(problem))

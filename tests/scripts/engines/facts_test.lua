@@ -211,6 +211,26 @@ test("TensorRT-LLM's piecewise graphs take prompts up to the largest that is cap
   test.equal(parameter(trtllm, "steps.largest_prefill_graph"), -1)
 end)
 
+test("later releases have a list beside a back end, which may be disabled", function()
+  local function largest(backend)
+    return parameter({ "trtllm 1.4.0rc4", prefill_capture_num_tokens = { 1, 4096, 64 },
+      prefill_cuda_graph_backend = backend }, "steps.largest_prefill_graph")
+  end
+  test.equal(largest "breakable", 4096)
+  test.equal(largest(nil), 4096)
+  test.equal(largest "disabled", -1)
+  test.has(notes { "trtllm 1.4.0rc4", prefill_capture_num_tokens = { 64 }, prefill_cuda_graph_backend = "disabled" },
+    "prompts run outside of CUDA graphs")
+end)
+
+test("requests that TensorRT-LLM pauses compute their KV again, as a note says", function()
+  local policies = "scheduler_config.capacity_scheduler_policy"
+  test.has(notes { "trtllm 1.4.0rc4", [policies] = "MAX_UTILIZATION" }, "computes its KV again")
+  test.equal(notes { "trtllm 1.4.0rc4", [policies] = "GUARANTEED_NO_EVICT" }:find "computes its KV", nil)
+  test.has(notes { "trtllm 1.4.0rc4", ["scheduler_config.context_chunking_policy"] = "FORCE_CHUNK" },
+    "in the order in which they came")
+end)
+
 test("vLLM's graphs of decodes alone hold no prompts", function()
   local function graphs(mode)
     return applied({ vllm, ["compilation_config.cudagraph_mode"] = mode }).engine.values.graphs_with_prefill

@@ -160,7 +160,10 @@ test("a fixed number of drafts stands on the command; what has no flag is refuse
   local has = test.has
   has(command("vllm", mtp), [[--speculative-config '{"method":"mtp","num_speculative_tokens":3}']])
   has(command("sglang", mtp), "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4")
+  test.check(not command("sglang", mtp):find("SGLANG_ENABLE_SPEC_V2", 1, true), "it is gone in 0.5.14")
+  release = "0.5.13"
   has(command("sglang", mtp), "env SGLANG_ENABLE_SPEC_V2=True python -m sglang.launch_server ")
+  release = nil
   has(command("trtllm", mtp), "  decoding_type: MTP\n  max_draft_len: 3")
   release = "1.2.0"
   has(command("trtllm", mtp), "  decoding_type: MTP\n  num_nextn_predict_layers: 3")

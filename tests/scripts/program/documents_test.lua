@@ -11,7 +11,8 @@ local function read(path)
 end
 
 local words = { "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-  "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen" }
+  "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+  "twenty" }
 local numbers = {}
 for number, word in ipairs(words) do numbers[word] = number end
 local function number_of(text) return tonumber(text) or text and numbers[text:lower()] end

@@ -15,6 +15,22 @@ test("prompts go first, in steps of their own", function()
               3: A ]] }
 end)
 
+test("after a step of prompts so many steps decode, whatever waits, and none where nothing decodes", function()
+  local requests = { { 0, 4, 4, limit(4) }, { 0.5, 4, 2, limit(2) } }
+  expect { scheduler = steady(0.5, { prefill_decode_interval = 2 }), kv_blocks = 100, block_size = 1,
+    requests = requests,
+    rows = [[ 0: A+4
+              1: A
+              2: A
+              3: B+4
+              4: A B ]] }
+  expect { scheduler = steady(0.5, { prefill_decode_interval = 2, chunked_prefill_size = 2 }), kv_blocks = 100,
+    block_size = 1, requests = { { 0, 4, 2, limit(2) } },
+    rows = [[ 0: A+2
+              1: A+2
+              2: A ]] }
+end)
+
 -- 20 tokens. A: 6 + 8 + 1 <= 20. B: 4 + 2 + 1 and A's whole limit of 8 are 15, 14 are free: the batch is full.
 -- At t=1 half of A's 7 would leave room, but it is full until A is done.
 test("those admitted in a step reserve their whole limit, and a full batch stays full until it shrinks", function()

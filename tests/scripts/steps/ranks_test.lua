@@ -281,6 +281,20 @@ test("with prefill_schedule_interval ranks that decode prefill in every n-th ste
   test.check(rare_beside < 0.5 * usual_beside, "%d beside decodes, %d without", rare_beside, usual_beside)
 end)
 
+test("with prefill_decode_interval ranks of SGLang prefill in the same steps, with decodes between", function()
+  local Sglang = require "schedulers.sglang"
+  local function together(interval)
+    local any, beside = 0, 0
+    for _, step in ipairs(prefilling_ranks(Sglang { prefill_decode_interval = interval }, steady(101))) do
+      if step.prefills > 0 then any = any + 1 end
+      if step.decodes == 4 and step.prefills > 0 then beside = beside + 1 end
+    end
+    return any, beside
+  end
+  local usual, rare = together(0), together(8)
+  test.check(rare < 0.6 * usual, "%d steps prefill, %d without the interval", rare, usual)
+end)
+
 test("with attention_dp_balance prompts wait until every rank has one, a timeout, or a rank does not decode", function()
   local Trtllm = require "schedulers.trtllm"
   local function partial(given)

@@ -103,6 +103,7 @@ return {
   of_memory("graphs_counted", nil, "whether an estimate of the CUDA graphs is taken from the KV cache"),
   of_memory("group_slack", "1", "layers of the most frequent kind to the rarest, below which they fill a group"),
   of_memory("layer_groups", nil, "whether windows and states have KV blocks of their own"),
+  of_memory("pools_by_window", nil, "whether windows have pools of their own, whose share is not modelled"),
   entry("memory_band", nil, "releases that divide the memory alike, as reports call them",
     { read_by = "validate.capacity" }),
   of_memory("prints_requests", nil, "whether the size of the cache in tokens is requests times their length"),

@@ -96,6 +96,13 @@ local function check_async(question, candidate, row, version)
   if problem then fail("%s: %s; price it so: async_depth = 1 in the scenario", candidate.name, problem) end
 end
 
+--- What turns steps ahead on beside drafts; nil where a release has them without.
+local function async_options(row, version)
+  local before = row.async_options_before
+  if before and not release.earlier(version, before) then return nil end
+  return row.async_options
+end
+
 --- Drafts of a step and the engine's entry for a drafter; nil without speculation. Only a fixed number of drafts has
 --- flags, and only drafters whose weights need no name.
 local function speculation_of(question, candidate, engine, version)
@@ -158,7 +165,7 @@ function flags.options(question, candidate, version, role)
   local more = { start.quantised and engine.weight_options[start.format] or {} }
   if speculation and role ~= "prefill" then
     more[2] = speculation.options(drafts)
-    more[3] = is_async(question) and speculation.async_options or nil
+    more[3] = is_async(question) and async_options(speculation, version) or nil
   end
   if role ~= "decode" then more[#more + 1] = deploy.host_memory(candidate) end
   for _, list in ipairs(more) do
