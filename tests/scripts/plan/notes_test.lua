@@ -95,7 +95,7 @@ test("the engine is told where the question states none, and not where it states
   end
   local one = gpus "h100-sxm"
   has(notes_of { gpus = one }, ", not stated")
-  has(notes_of({ gpus = one }, { engine = "sglang" }), "the newest release that is known: none is stated")
+  has(notes_of({ gpus = one }, { engine = "sglang" }), "the newest release that was read in whole: none is stated")
   has(notes_of { gpus = one, candidates = require "candidates.listed" { list = { { engine = "trtllm", tp = 1 } } } },
     "none is stated")
   test.equal(notes_of({ gpus = one }, { engine = "vllm 0.24.0" }), "")
