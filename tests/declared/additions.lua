@@ -139,7 +139,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     kind = "release", name = "vllm 0.99.0",
     declaration = {
       file = "scripts/engines/vllm.lua",
-      { before = ' },\n  tables = { name =', text = ', { "0.99.0", "2030-01-01" }' },
+      { before = ' },\n  seen =', text = ', { "0.99.0", "2030-01-01" }' },
       {
         before = "    -- Sampling.",
         text = '    { since = "0.99", max_num_seqs = 77, source = "an example of a rule" },\n',

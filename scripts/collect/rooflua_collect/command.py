@@ -22,7 +22,7 @@ from rooflua_collect.progress import Progress
 from rooflua_collect.provenance import Provenance
 
 HOME = Path(__file__).resolve().parents[3]
-QUICK_S = 120.0
+QUICK_S = 150.0
 ROW_OVERHEAD_S = 0.05  # for the estimate of --plan: preparing, checking and capturing a row
 ROTATED_BYTES = 60e6  # for the estimate of --plan: size of a last-level cache
 DRY_ROWS = 6
@@ -35,7 +35,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--gpu", required=True, help="folder of bench_data, or an alias: h200-sxm")
     parser.add_argument("--out", type=Path, help="folder of GPUs (default: bench_data of this checkout)")
     parser.add_argument("--only", default="", help="ops or tables, with commas: gemm,decode,gemm_fp8")
-    parser.add_argument("--quick", action="store_true", help="the coarse grid only, and two minutes at most")
+    parser.add_argument("--quick", action="store_true", help="the coarse grid only, and 150 seconds at most")
     parser.add_argument("--budget-s", type=float, help="stop cleanly between rows after this many seconds")
     parser.add_argument("--most-level", type=int, choices=range(4), default=3,
                         help="how fine: 0 coarse .. 3 (default)")

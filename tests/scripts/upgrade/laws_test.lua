@@ -1,5 +1,5 @@
 -- Laws of `rooflua upgrade` on random deployments: to the same release nothing changes, two upgrades in a row are one,
--- parts add up to the whole, and a rule that is listed changes the answer where it is put back. 24 deployments; with
+-- parts add up to the whole, and a rule that is listed changes the answer where it is put back. 12 deployments; with
 -- ROOFLUA_SCENARIOS=2000 so many.
 local test = dofile "tests/scripts/harness.lua"
 local catalogue = require "rooflua.engines.catalogue"
@@ -11,7 +11,7 @@ local random = require "rooflua.random"
 local rules = require "rooflua.upgrade.rules"
 local sides = require "rooflua.upgrade.sides"
 
-local count = tonumber(os.getenv "ROOFLUA_SCENARIOS" or 24)
+local count = tonumber(os.getenv "ROOFLUA_SCENARIOS" or 12)
 local stream = random.streams(21):stream "deployments"
 local function pick(list) return list[stream:integer(1, #list)] end
 
@@ -116,13 +116,16 @@ test("a rule that is listed changes the answer on one of the sides; one that is 
       local is_listed, both = {}, { { before, after }, { after, before } }
       for _, rule in ipairs(answer.rules) do is_listed[rule.name] = true end
       for _, rule in ipairs(rules.changed(before.decided, after.decided)) do
-        local acts = false
+        local acts, problems = false, 0
         for _, pair in ipairs(both) do
           local side, other = pair[1], pair[2]
           local found = figures.of(side, rules.exchanged(side.decided, other.decided, { rule.name }), steps, false)
-          acts = acts or effects.acts(effects.between(figures.of(side, nil, steps, false), found, steps))
+          local problem = found.memory.problem or found.steps.problem
+          problems = problems + (problem and 1 or 0)
+          acts = acts or not problem
+            and effects.acts(effects.between(figures.of(side, nil, steps, false), found, steps))
         end
-        test.equal(acts, is_listed[rule.called] == true, each.command .. ": " .. rule.name)
+        test.equal(acts or problems == 2, is_listed[rule.called] == true, each.command .. ": " .. rule.name)
         seen = seen + 1
       end
     end

@@ -44,7 +44,8 @@ local function add(sum, effect, part)
   sum.starts = sum.starts or effect.starts
 end
 
---- The effect of one rule; and why it cannot be changed alone, where it cannot on either side.
+--- The effect of one rule; whether it acts on one of the sides, of which the effects may cancel out; and why it cannot
+--- be changed alone, where it cannot on either side.
 local function effect_of(asked, name)
   local sides, sum, known = { asked.before, asked.after }, { memory = {}, steps = {}, load = {} }, {}
   local problem
@@ -59,8 +60,12 @@ local function effect_of(asked, name)
       known[#known + 1] = effects.between(found, asked.figures[2], asked.steps)
     end
   end
-  for _, effect in ipairs(known) do add(sum, effect, 1 / #known) end
-  return sum, #known == 0 and problem or nil
+  local acts = false
+  for _, effect in ipairs(known) do
+    add(sum, effect, 1 / #known)
+    acts = acts or effects.acts(effect)
+  end
+  return sum, acts, #known == 0 and problem or nil
 end
 
 --- Adds `effect` to each rule of a list, and returns those that act, how many do not, and what all of them together
@@ -71,8 +76,9 @@ function effects.of(asked, changed)
   local out = { rules = {}, idle = 0, whole = effects.between(asked.figures[1], asked.figures[2], asked.steps),
     rest = effects.between(asked.figures[1], asked.figures[2], asked.steps) }
   for _, rule in ipairs(changed) do
-    rule.effect, rule.problem = effect_of(asked, rule.name)
-    if effects.acts(rule.effect) or rule.problem then
+    local acts
+    rule.effect, acts, rule.problem = effect_of(asked, rule.name)
+    if acts or rule.problem then
       out.rules[#out.rules + 1] = rule
       add(out.rest, rule.effect, -1)
     else

@@ -65,13 +65,11 @@ local function plain(value)
   return out
 end
 
---- Whether the row of a name is another one, with another value.
+--- Whether the row of a name is another one, with another value. A value that follows from others may be the same on
+--- both sides and be another one as soon as one of the others is.
 local function differs(before, after, name)
   local a, b = before.row[name], after.row[name]
-  if rawequal(a, b) then return false end
-  local x, y = a and a[name], b and b[name]
-  if type(x) ~= "function" and type(y) ~= "function" then return not is_same(x, y) end
-  return not is_same(before.resolved.values[name], after.resolved.values[name])
+  return not rawequal(a, b) and not is_same(a and a[name], b and b[name])
 end
 
 --- What people call a name of a row, what it is, and its unit.

@@ -30,7 +30,7 @@ end
 local function known_release(case, version)
   local about = catalogue.of(case.engine)
   version = release_before(case, about, version) or version
-  local parsed, newest = release.parse(version), catalogue.newest(about)
+  local parsed, newest = release.parse(version), catalogue.last(about)
   local has_day = parsed and parsed.is_build and parsed.day and parsed.day ~= ""
   if not parsed or parsed.is_build and not has_day or not has_day and release.earlier(newest, version) then
     core.fail("%s: %s %s is no release that is known (up to %s)", case.where, case.engine, version, newest)
