@@ -15,7 +15,7 @@ cp -a tests/declared/scenario.lua tests/declared/starts.csv "$folder/tree/tests/
 cp tests/declared/sample_scan_bf16.csv tests/declared/sample_gemm_bf16.csv "$folder/tree/bench_data/h200-sxm/"
 cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
 mkdir -p "$folder/tree/tests/reference"
-cp -a tests/generated.lua tests/schema_of_parts.lua tests/shipped_tables.lua "$folder/tree/tests/"
+cp -a tests/generated.lua tests/generated_engines.lua tests/schema_of_parts.lua tests/shipped_tables.lua "$folder/tree/tests/"
 cp -a tests/reference/engines "$folder/tree/tests/reference/"
 build "with the additions"
 here=$(pwd)

@@ -124,7 +124,8 @@ local function check_rows(priced)
     time_s = time_s + row.time_s * runs
     overlaps = overlaps or row.time_s < 0 or row.kind == "correction"
     by_evidence[row.evidence] = (by_evidence[row.evidence] or 0) + row.time_s * runs
-    local mfu = row.mfu and row.mfu * row.time_s / (row.time_s + (longer_s[row.name] or 0)) or 0
+    local mfu, added_s = row.mfu or 0, longer_s[row.name]
+    if added_s then mfu = mfu * row.time_s / (row.time_s + added_s) end
     expect(not row.mfu or mfu >= 0 and mfu <= 1 + slack, "%s (%s) has an MFU of %.6f", row.name, row.shape, mfu)
     work_s = work_s + (row.at_peak_s or 0) * runs
     if row.bound ~= "link" then bytes = bytes + (row.bytes or 0) * runs end
