@@ -64,6 +64,12 @@ local function others_of(rule)
     local value = effect.memory[each[1]]
     if value then out[#out + 1] = ("%s %+d"):format(each[2], value) end
   end
+  for _, name in ipairs { "ttft_s_mean", "tpot_s_mean" } do
+    local value = effect.load[name]
+    if value then
+      out[#out + 1] = ("%s %s%s"):format(words.metric(name), value > 0 and "+" or "-", words.time(math.abs(value)))
+    end
+  end
   if effect.starts then out[#out + 1] = effect.starts.after and "starts with it" or "does not start with it" end
   if rule.problem then out[#out + 1] = "cannot change alone: " .. rule.problem end
   return out
