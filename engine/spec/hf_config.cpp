@@ -168,7 +168,9 @@ void read_defaults(Model& model, const Fields& fields, const Class* model_class)
   const auto by_class = [&](unsigned trait) {
     return model_class != nullptr && model_class->has(trait);
   };
-  model.tied_embeddings = fields.boolean("tie_word_embeddings").value_or(by_class(tied));
+  // Not value_or: with it GCC 14 at -O3 leaves a bool that is neither true nor false.
+  const std::optional<bool> is_tied = fields.boolean("tie_word_embeddings");
+  model.tied_embeddings = is_tied ? *is_tied : by_class(tied);
   model.attention_bias = by_class(qkv_bias);
   for (const char* key : {"attention_bias", "add_qkv_bias", "qkv_bias", "use_qkv_bias"})
     model.attention_bias = fields.boolean(key).value_or(model.attention_bias);
