@@ -44,6 +44,19 @@ def load():
                       f"to {_NAME}") from None
 
 
+class Closing:
+    """What `close()` frees: at the end of a `with`, or when nothing holds it any more."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+
 def refuse(code, text):
     """Raises what a code below 0 stands for."""
     if code == _MEMORY:

@@ -14,7 +14,7 @@ import os
 from array import array
 from operator import index
 
-from .library import ERROR_BYTES, HANDLE, SIZE, TEXT, document, load, opened, refuse
+from .library import ERROR_BYTES, HANDLE, SIZE, TEXT, Closing, document, load, opened, refuse
 
 _MOST_REQUESTS, _MOST_TOKENS = 1_000_000, 2 ** 53  # rooflua.h; ctypes would cut a larger number off
 
@@ -78,7 +78,7 @@ def _load():
     return library
 
 
-class Pricer:
+class Pricer(Closing):
     """The prices of one scenario. It belongs to the thread that made it."""
 
     def __init__(self, scenario=None, *, set=None, **keys):  # noqa: A002, as in rooflua.run
@@ -198,12 +198,3 @@ class Pricer:
         """Frees it. A closed pricer answers with an error: its number is never given again."""
         if self._handle:
             self._library.rooflua_close(self._handle)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
-        self.close()

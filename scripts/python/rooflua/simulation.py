@@ -14,7 +14,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from .library import ERROR_BYTES, HANDLE, SIZE, TEXT, document, load, opened, refuse
+from .library import ERROR_BYTES, HANDLE, SIZE, TEXT, Closing, document, load, opened, refuse
 from .results import Result
 from .run import scenario_text, set_texts, written
 
@@ -54,7 +54,7 @@ def open(scenario=None, *, set=None, users=None, seed=None, text=None, **keys): 
     return Simulation(library, handle)
 
 
-class Simulation:
+class Simulation(Closing):
     """A simulation, as rooflua.open makes it. It belongs to the thread that made it, and so do its forks."""
 
     def __init__(self, library, handle):
@@ -116,12 +116,3 @@ class Simulation:
     def close(self):
         """Frees it. A closed simulation answers with an error."""
         self._library.rooflua_run_close(self._handle)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
-        self.close()

@@ -8,6 +8,8 @@ local levers = {}
 
 --- Changes up to this share are none: what the measured pairs call flat.
 levers.flat_frac = 0.03
+--- The same of what an engine prints at its start: tokens and bytes of the KV cache.
+levers.printed_flat_frac = 0.005
 levers.flat_text = ("at most %g %%"):format(100 * levers.flat_frac)
 
 --- Levers of keys that are called otherwise there. Each part of the widths counts under its own name, too.

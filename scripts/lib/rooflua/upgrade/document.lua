@@ -5,10 +5,6 @@ local levers = require "rooflua.intervals.levers"
 
 local document = {}
 
---- A change of what an engine prints at start-up below this part is none. Times: levers.flat_frac, by which repeats of
---- one command differ.
-document.printed_flat_frac = 0.005
-
 --- The change of a figure as a part of it; nil where there is none to say.
 function document.change(before, after)
   return type(before) == "number" and type(after) == "number" and before > 0 and after / before - 1 or nil
@@ -17,7 +13,7 @@ end
 --- Whether a change counts as none.
 ---@param printed boolean whether the engine prints the figure at start-up
 function document.is_none(change, printed)
-  return math.abs(change) <= (printed and document.printed_flat_frac or levers.flat_frac)
+  return math.abs(change) <= (printed and levers.printed_flat_frac or levers.flat_frac)
 end
 
 local function or_null(value)

@@ -29,7 +29,7 @@ end
 
 --- Both sides of a scenario of kind serve, and what became of its options.
 local function of_scenario(given, to)
-  local opened = opening.file(given.scenario, { set = given.set })
+  local opened = opening.file(given.scenario, { set = given.set, seed = given.seed })
   if opened.kind ~= "serve" then
     fail("%s: upgrade needs a scenario of kind \"serve\", found %q", opened.reader.file, opened.kind)
   end
@@ -86,7 +86,8 @@ end
 function sides.of(given, workload)
   local to = choice.of(given.to)
   if given.scenario then
-    for _, name in ipairs { "hardware", "from" } do
+    if given.command then fail "upgrade: a scenario and --command: give one of them" end
+    for _, name in ipairs { "hardware", "model", "from" } do
       if given[name] then fail("upgrade: --%s is said by %s; change it with --set", name, given.scenario) end
     end
     return of_scenario(given, to)

@@ -40,10 +40,8 @@ function Run:case(i)
   return setup.answer(case, self.options)
 end
 
-local printed_flat_frac = 0.005
-
 local function direction_of(figure, before, after)
-  local flat, change = figure:find "^kv_" and printed_flat_frac or levers.flat_frac, after / before - 1
+  local flat, change = figure:find "^kv_" and levers.printed_flat_frac or levers.flat_frac, after / before - 1
   return change > flat and "up" or change < -flat and "down" or "flat"
 end
 
