@@ -81,8 +81,13 @@ std::optional<int> Fields::small_integer(std::string_view key) const {
 }
 
 std::optional<bool> Fields::boolean(std::string_view key) const {
+  if (find(key) == nullptr) return std::nullopt;
+  return boolean(key, false);
+}
+
+bool Fields::boolean(std::string_view key, bool otherwise) const {
   const Json* found = find(key);
-  if (found == nullptr) return std::nullopt;
+  if (found == nullptr) return otherwise;
   if (!found->is_boolean()) mismatch(key, *found, "true or false");
   return found->boolean();
 }

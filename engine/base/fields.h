@@ -36,6 +36,9 @@ class Fields {
   std::optional<std::int64_t> integer(std::string_view key) const;
   std::optional<int> small_integer(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;
+  /// The same with a value for a key that is not there. (GCC 14 at -O3 makes of value_or of such an
+  /// optional a bool that is neither true nor false.)
+  bool boolean(std::string_view key, bool otherwise) const;
   std::optional<std::string> text(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;  // absent: empty
   std::optional<Fields> table(std::string_view key) const;

@@ -9,8 +9,8 @@ ServerOptions server_options(const Json& given) {
   ServerOptions out;
   out.host = fields.need_text("host");
   out.port = fields.need_integer("port");
-  out.ports_each = fields.boolean("ports_each").value_or(false);
-  out.admin = fields.boolean("admin").value_or(false);
+  out.ports_each = fields.boolean("ports_each", false);
+  out.admin = fields.boolean("admin", false);
   out.speed = fields.need_number("speed");
   out.drain_s = fields.need_number("drain_s");
   out.record = fields.text("record").value_or("");

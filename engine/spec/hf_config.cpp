@@ -85,9 +85,9 @@ int kv_heads_left_out(const Model& model, const Fields& fields, const Class* mod
   const bool one = model_class != nullptr && model_class->has(one_kv_head);
   const std::string kind = fields.text("attn_type").value_or("");
   const bool multi_query =
-      fields.boolean("multi_query").value_or(one || kind == "multiquery_attention");
-  const bool grouped = fields.boolean("new_decoder_architecture").value_or(false);
-  if (fields.boolean("multi_query_attention").value_or(false))
+      fields.boolean("multi_query", one || kind == "multiquery_attention");
+  const bool grouped = fields.boolean("new_decoder_architecture", false);
+  if (fields.boolean("multi_query_attention", false))
     throw Error(fields.where("multi_query_group_num"), "is missing beside multi_query_attention");
   return multi_query && !grouped ? 1 : model.heads;
 }
@@ -168,12 +168,10 @@ void read_defaults(Model& model, const Fields& fields, const Class* model_class)
   const auto by_class = [&](unsigned trait) {
     return model_class != nullptr && model_class->has(trait);
   };
-  // Not value_or: with it GCC 14 at -O3 leaves a bool that is neither true nor false.
-  const std::optional<bool> is_tied = fields.boolean("tie_word_embeddings");
-  model.tied_embeddings = is_tied ? *is_tied : by_class(tied);
+  model.tied_embeddings = fields.boolean("tie_word_embeddings", by_class(tied));
   model.attention_bias = by_class(qkv_bias);
   for (const char* key : {"attention_bias", "add_qkv_bias", "qkv_bias", "use_qkv_bias"})
-    model.attention_bias = fields.boolean(key).value_or(model.attention_bias);
+    model.attention_bias = fields.boolean(key, model.attention_bias);
   const std::string norms = fields.text("qk_norm_type").value_or("per_head");
   if (!one_of(norms, {"per_head", "per_layer"}))
     throw Error(fields.where("qk_norm_type"),

@@ -81,8 +81,8 @@ std::optional<Dtype> format_of_linear_layers(const Fields& quantization) {
     const auto size = group.empty() ? std::nullopt : quantization.integer(group);
     if (const auto dtype = of_bits(*bits, false, size.value_or(0))) return dtype;
   }
-  if (quantization.boolean("load_in_4bit").value_or(false)) return Dtype::int4;  // bitsandbytes
-  if (quantization.boolean("load_in_8bit").value_or(false)) return Dtype::int8;
+  if (quantization.boolean("load_in_4bit", false)) return Dtype::int4;  // bitsandbytes
+  if (quantization.boolean("load_in_8bit", false)) return Dtype::int8;
   throw Error(quantization.where("quant_method"),
               "no weight format found for method '" + method +
                   "' (known: fp8, compressed-tensors, gptq, awq, bitsandbytes, mxfp4, modelopt)");

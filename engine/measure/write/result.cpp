@@ -112,7 +112,7 @@ struct Read {
 
   void operator()(std::int64_t& value) const { value = fields.integer(key).value_or(0); }
   void operator()(double& value) const { value = fields.need_number(key); }
-  void operator()(bool& value) const { value = fields.boolean(key).value_or(true); }
+  void operator()(bool& value) const { value = fields.boolean(key, true); }
   void operator()(std::optional<double>& value) const { value = fields.number(key); }
   void operator()(std::optional<std::int64_t>& value) const { value = fields.integer(key); }
   void operator()(std::string& value) const { value = fields.text(key).value_or(""); }

@@ -282,7 +282,7 @@ ServingConfig serving_config(const Json& given) {
     out.cluster.asked = out.summary.parts = asked_parts(*asked);
   out.listeners = listener_options(fields);
   out.listeners.pools = out.summary.pools;
-  out.closes = fields.boolean("closes").value_or(false);
+  out.closes = fields.boolean("closes", false);
   fields.finish();
   return out;
 }

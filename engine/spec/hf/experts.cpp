@@ -170,7 +170,7 @@ int product(int a, int b, const std::string& where) {
 int shared_width(const Fields& fields, const MixtureOfExperts& moe, const std::string& type) {
   const int count = figure(fields, shared_count_words, type.starts_with("llama4") ? 1 : 0);
   // Hunyuan: the number counts only where the mixed form is on.
-  const bool mixed = fields.boolean("use_mixed_mlp_moe").value_or(true);
+  const bool mixed = fields.boolean("use_mixed_mlp_moe", true);
   const int each = first_or(fields, {"moe_shared_expert_intermediate_size"}, moe.intermediate_size);
   const std::string_view stated_width =
       fields.first_of({"moe_shared_expert_intermediate_size", "shared_expert_intermediate_size",
@@ -225,7 +225,7 @@ int expert_width(const Model& model, const Fields& fields, const Class* model_cl
 }  // namespace
 
 void read_experts(ModelDraft& model, const Fields& fields, const Class* model_class) {
-  const bool off = !fields.boolean("use_moe").value_or(true);
+  const bool off = !fields.boolean("use_moe", true);
   const int experts = figure(fields, count_words, 0);
   if (off || experts <= 1) {
     if (stated(fields, count_words).empty()) check_no_experts(fields);

@@ -30,7 +30,7 @@ int window_width(const Fields& config, const Class* model_class) {
     if (width == 0) width = stated;
   }
   const bool by_default = model_class == nullptr || !model_class->has(window_if_asked);
-  return config.boolean("use_sliding_window").value_or(by_default) ? std::max(0, width) : 0;
+  return config.boolean("use_sliding_window", by_default) ? std::max(0, width) : 0;
 }
 
 /// One letter for each layer of a period, again and again: L has a window, G does not. The last
@@ -81,7 +81,7 @@ void read_global_heads(AttentionLayers& full, const Fields& config) {
   full.head_dim = full.v_head_dim = config.need_integer("global_head_dim");
   if (config.small_integer("hidden_size_per_layer_input").value_or(0) == 0)
     config.allow("vocab_size_per_layer_input");
-  full.shared_key_value = config.boolean("attention_k_eq_v").value_or(false);
+  full.shared_key_value = config.boolean("attention_k_eq_v", false);
   if (full.shared_key_value) full.kv_heads = config.need_integer("num_global_key_value_heads");
 }
 
@@ -225,8 +225,8 @@ void read_attention_kinds(ModelDraft& model, const Fields& config, const Class* 
 /// Arctic: beside the experts of each layer stands an MLP as wide as the model.
 void read_dense_residual(ModelDraft& model, const Fields& config) {
   const std::string& type = model.family;
-  const bool residual = config.boolean("parallel_attn_mlp_res").value_or(type == "arctic") &&
-                        config.boolean("use_residual").value_or(true);
+  const bool residual = config.boolean("parallel_attn_mlp_res", type == "arctic") &&
+                        config.boolean("use_residual", true);
   if (!model.moe || !residual || type != "arctic") return;
   const int routed = model.layers - model.moe->dense_layers;
   model.mlps.push_back({MlpKind::both, routed, "", model.hidden_size, model.gated_mlp, model.moe});
@@ -242,7 +242,7 @@ void read_hf_layers(ModelDraft& model, const Fields& config, const Class* model_
   read_attention_kinds(model, config, model_class);
   check_reach(model, config);
   read_dense_residual(model, config);
-  if (config.boolean("enable_moe_block").value_or(false)) {
+  if (config.boolean("enable_moe_block", false)) {
     if (!model.moe) throw Error(config.where("num_experts"), "is missing: enable_moe_block is set");
     model.mlps.push_back(
         {MlpKind::both, model.layers, "", model.intermediate_size, true, model.moe});

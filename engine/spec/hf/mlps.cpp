@@ -80,7 +80,7 @@ bool is_left_out(const Fields& part) {
     if (value != nullptr && !(value->is_boolean() && !value->boolean()))
       throw Error(part.where(key), "is not supported; describe the model in a .toml");
   }
-  return part.boolean("no_op").value_or(false);
+  return part.boolean("no_op", false);
 }
 
 Fields part_of(const Json& block, const char* part, const Fields& config) {

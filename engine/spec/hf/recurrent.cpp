@@ -70,7 +70,7 @@ void read_hybrid(ModelDraft& model, const Fields& config, std::string_view type)
   if (stated.value_or(0) <= 0 && linear == 0) return;
   DeltaRule hybrid = linear_figures(config);
   // Qwen3-Next always has the gate, without a key for it; Qwen3.5 has the key attn_output_gate.
-  model.attention_output_gate = config.boolean("attn_output_gate").value_or(type == "qwen3_next");
+  model.attention_output_gate = config.boolean("attn_output_gate", type == "qwen3_next");
   const int full = linear > 0 ? model.layers - linear : model.layers / std::max(1, *stated);
   if (linear > 0 && stated && model.layers / std::max(1, *stated) != full)
     throw Error(config.where("full_attention_interval"),
@@ -102,7 +102,7 @@ void read_kda(ModelDraft& model, const Fields& config) {
   const int heads = linear.need_integer("num_heads"), width = linear.need_integer("head_dim");
   delta.delta = DeltaRule{
       DeltaGates::kda, linear.need_integer("short_conv_kernel_size"), heads, width, heads, width};
-  model.attention_output_gate = config.boolean("mla_use_output_gate").value_or(false);
+  model.attention_output_gate = config.boolean("mla_use_output_gate", false);
   put(model, delta);
   put(model, layers_of(model.mla ? Kind::latent : Kind::full, full, model));
 }

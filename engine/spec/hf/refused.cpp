@@ -58,7 +58,7 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
       throw Error(fields.where("model_type"),
                   "'" + std::string(type) + "' " + std::string(each.reason));
   }
-  if (fields.boolean("is_encoder_decoder").value_or(false))
+  if (fields.boolean("is_encoder_decoder", false))
     throw Error(fields.where("is_encoder_decoder"), "this model " + std::string(not_a_decoder));
   // Of MiniMax, whose later models have full attention under the same word.
   if (type == "minimax" && fields.has("layer_types"))
@@ -67,7 +67,7 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
   for (const char* key : {"num_kv_shared_layers", "cla_share_factor"}) {
     const double layers = fields.number(key).value_or(0);
     const bool on = std::string_view(key) != "cla_share_factor" ||
-                    (fields.boolean("use_cla").value_or(true) && layers > 1);
+                    (fields.boolean("use_cla", true) && layers > 1);
     if (layers > 0 && on)
       throw Error(fields.where(key),
                   "layers that use the KV cache of another layer are not supported" +
@@ -76,7 +76,7 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
   if (fields.number("hidden_size_per_layer_input").value_or(0) > 0)
     throw Error(fields.where("hidden_size_per_layer_input"),
                 "an embedding of its own in each layer is not supported");
-  if (fields.boolean("use_cla").value_or(false) && !fields.has("cla_share_factor"))
+  if (fields.boolean("use_cla", false) && !fields.has("cla_share_factor"))
     throw Error(fields.where("use_cla"),
                 "layers that use the KV cache of another layer are not supported");
 }
