@@ -59,7 +59,15 @@ set(CPACK_COMPONENTS_ALL Unspecified library development)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME rooflua)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME librooflua0)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "rooflua (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "rooflua (= ${PROJECT_VERSION}), libc6, libstdc++6")
+# Which package has the library, for packages that are built with it, and a trigger of ldconfig: what CPack writes
+# itself, where it looks for libraries, is scripts that call ldconfig. The program's package, which is there as well,
+# depends on all that the library is linked with.
+file(WRITE ${documents}/shlibs "librooflua 0 librooflua0 (>= ${PROJECT_VERSION})\n")
+file(WRITE ${documents}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${documents}/shlibs;${documents}/triggers")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME librooflua-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "librooflua0 (= ${PROJECT_VERSION})")
@@ -73,4 +81,6 @@ foreach(package library:librooflua0 development:librooflua-dev)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/package/copyright ${documents}/changelog.gz
     DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${name} COMPONENT ${component})
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/docs/package/librooflua-dev.lintian-overrides
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/lintian/overrides RENAME librooflua-dev COMPONENT development)
 include(CPack)

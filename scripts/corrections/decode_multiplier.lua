@@ -14,6 +14,8 @@ local DecodeMultiplier = policy.define {
   },
 }
 
+DecodeMultiplier.reads_work = false -- of an operation: shape, flop, bytes, mfu and bound are not made
+
 function DecodeMultiplier:op(op, time_s)
   if op.kind ~= "attention_decode" and op.kind ~= "mla_decode" then return time_s end
   return time_s * self.multiplier

@@ -11,6 +11,8 @@ local ExpertImbalance = policy.define {
   },
 }
 
+ExpertImbalance.reads_work = false -- of an operation: shape, flop, bytes, mfu and bound are not made
+
 --- It never makes a price lower, so that lower bounds of plans hold.
 ExpertImbalance.lengthens = true
 

@@ -14,6 +14,8 @@ local LaunchOverhead = policy.define {
   },
 }
 
+LaunchOverhead.reads_work = false -- of an operation: shape, flop, bytes, mfu and bound are not made
+
 --- It never makes a price lower, so that lower bounds of plans hold.
 LaunchOverhead.lengthens = true
 

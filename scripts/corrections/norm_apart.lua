@@ -16,6 +16,8 @@ local NormApart = policy.define {
   },
 }
 
+NormApart.reads_work = false -- of an operation: shape, flop, bytes, mfu and bound are not made
+
 --- It never makes a price lower, so that lower bounds of plans hold.
 NormApart.lengthens = true
 

@@ -15,6 +15,8 @@ local PrefillDivisor = policy.define {
   },
 }
 
+PrefillDivisor.reads_work = false -- of an operation: shape, flop, bytes, mfu and bound are not made
+
 ---@param op rooflua.Op
 ---@param time_s number
 ---@return number time_s

@@ -215,7 +215,8 @@ function cost.work_left() end
 ---@return boolean
 function cost.listening() end
 
---- True where the text of a shape is read: while operations are recorded, and where corrections change operations.
+--- True where shapes and work of operations are read: while operations are recorded, and by corrections, but those that
+--- say reads_work = false.
 ---@return boolean
 function cost.shapes_wanted() end
 

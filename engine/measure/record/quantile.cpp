@@ -272,8 +272,8 @@ double LogHistogram::quantile(double q) const {
   ROOFLUA_ASSERT(q >= 0 && q <= 1);
   const double rank = q * static_cast<double>(count_ - 1);
   const auto below = static_cast<std::int64_t>(rank);
-  std::size_t bucket = 0;
-  std::int64_t passed = counts_[0];  // values up to this bucket
+  std::size_t bucket = bucket_of(min_);
+  std::int64_t passed = counts_[bucket];  // values up to this bucket
   while (passed <= below) passed += counts_[++bucket];
   const double low = answer(bucket);
   if (below + 1 >= count_ || below + 1 < passed)

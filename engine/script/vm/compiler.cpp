@@ -102,7 +102,8 @@ std::string mend_lengths(lua_State* L, const std::string& loop) {
 void prepare_compiler(lua_State* L) {
   if (const std::string warning = mend_lengths(L); !warning.empty()) log::warn(warning);
   for (const char* option :
-       {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000", "tryside=64", "maxside=1000"}) {
+       {"maxmcode=8192", "maxtrace=4000", "maxrecord=8000", "tryside=64", "maxside=1000",
+        "hotloop=200"}) {
     set_option(L, option);
   }
 }

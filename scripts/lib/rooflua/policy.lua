@@ -234,6 +234,11 @@ function policy.has_own(instance, method)
   return type(class[method]) == "function" and not (parent and parent[method] == class[method])
 end
 
+--- The definition of a class or instance itself, which nobody may change: {name, doc, source, params, presets}.
+function policy.definition(value)
+  return classes[value] or classes[record_of(value, "policy.definition").class]
+end
+
 --- {name, doc, source, params, presets} of a class or instance.
 function policy.describe(value)
   local definition = classes[value] or classes[record_of(value, "policy.describe").class]

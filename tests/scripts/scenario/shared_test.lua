@@ -60,6 +60,30 @@ test("a correction keeps the step model apart", function()
   test.check(not rawequal(one, other))
 end)
 
+test("variants that differ in their load have the same machine, with schedulers of their own", function()
+  local replicas = require "rooflua.serving.replicas"
+  local function made(reader, more) return replicas.of(reader, scenario(more))[1] end
+  local reader = Reader.new "scenario"
+  local workload = require "workloads.poisson" { rate_per_s = 2 }
+  local one = made(reader)
+  local other = made(reader, { workload = workload, seed = 4, slo = { ttft_s = 1 }, replicas = 2 })
+  test.check(rawequal(one.deployment, other.deployment), "built twice")
+  test.check(not rawequal(one.scheduler, other.scheduler) and not rawequal(one.prepared, other.prepared), "one for both")
+  test.equal(one.config.seed, 3)
+  test.equal(other.config.seed, 4)
+  for name, more in pairs {
+    parameter = { scheduler = require "schedulers.vllm_v1" { max_num_seqs = 7 } },
+    deployment = { deployment = { tp = 2 } },
+    engine = { engine = "sglang 0.5.9" }, steps = { steps = require "steps.kernels" { overlap = 0.9 } },
+    speculation = { speculation = { speculator = "fixed" } },
+  } do
+    test.check(not rawequal(made(reader, more).deployment, one.deployment), name .. " was not looked at")
+  end
+  local same = { deployment = { tp = 1, max_model_len = 4096 }, scheduler = require "schedulers.vllm_v1" {} }
+  local again = { deployment = { tp = 1, max_model_len = 4096 }, scheduler = require "schedulers.vllm_v1" {} }
+  test.check(rawequal(made(reader, same).deployment, made(reader, again).deployment), "tables that say the same")
+end)
+
 test("only what was used last is kept", function()
   local reader, first = Reader.new "scenario", nil
   for tokens = 1, 12 do

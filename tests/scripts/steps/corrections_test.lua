@@ -93,6 +93,30 @@ test("a correction reads the same texts of shapes in a run as in an explanation"
   end
 end)
 
+test("a correction that states reads_work = false gets no shape and no work, and prices are the same", function()
+  local function e2e_s(own)
+    return rooflua.measure.summary(rooflua.serve.run { model = "llama-3.1-8b", hardware = "h100", corrections = { own },
+      workload = require "workloads.constant" { rate_per_s = 1, num_requests = 3, prompt_tokens = 64,
+        output_tokens = 5 } }).e2e_s.mean
+  end
+  local function doubled(name, field)
+    local Own = rooflua.policy.define { name = name, doc = "Twice the time of decode attention." }
+    function Own:op(seen, time_s) -- luacheck: ignore self
+      return seen.kind == "attention_decode" and (field == nil or seen[field]) and 2 * time_s or time_s
+    end
+    return Own
+  end
+  local Plain, Without = doubled("plain", "bytes"), doubled "without"
+  Without.reads_work = false
+  test.equal(e2e_s(Without {}), e2e_s(Plain {}))
+  for _, field in ipairs { "shape", "flop", "bytes", "mfu", "bound" } do
+    local Wrong = doubled("wrong", field)
+    Wrong.reads_work = false
+    test.raises(field .. ": is not there, because the correction states reads_work = false",
+      function() e2e_s(Wrong {}) end)
+  end
+end)
+
 test("tp_scaling takes the ranks of the deployment where none are given", function()
   local function mean_e2e_s(corrections)
     return rooflua.measure.summary(rooflua.serve.run {

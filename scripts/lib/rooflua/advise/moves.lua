@@ -23,7 +23,7 @@ local function parameter_of(applied, key)
   local group, name = tostring(key):match "^([^.]+)%.(.+)$"
   local owner = group and applied.given[group]
   if not policy.is_instance(owner) then return nil end
-  return policy.describe(owner).params[name], policy.parameters(owner)[name]
+  return policy.definition(owner).params[name], policy.parameters(owner)[name]
 end
 
 --- The value of an option that holds: stated, of the engine's rules, or of the deployment that follows.

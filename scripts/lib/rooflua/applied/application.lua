@@ -29,7 +29,7 @@ local function said(given, key)
   if name == "" or value == nil then return value end
   if specs.is(value, "Deployment") then return core.object_fields[value][name] end
   if policy.is_instance(value) then
-    local is_given = policy.describe(value).params[name] and policy.is_given(value, name)
+    local is_given = policy.definition(value).params[name] and policy.is_given(value, name)
     if is_given then return policy.parameters(value)[name] end
     return nil
   end
@@ -56,7 +56,7 @@ local function drafts_of(given)
   if given.role == "prefill" then return nil end
   if group.speculator == nil then return tonumber(group.drafts), group.drafts and "mtp" end
   local is_policy = policy.is_instance(group.drafter) or policy.is_class(group.drafter)
-  local drafter = is_policy and policy.describe(group.drafter).name or group.drafter
+  local drafter = is_policy and policy.definition(group.drafter).name or group.drafter
   local ok, depth = pcall(function()
     local speculator = policies.of(Reader.new "engine", "speculation.speculator", group.speculator)
     return type(speculator.depth) == "function" and speculator:depth() or speculator.depth
@@ -163,7 +163,7 @@ function application.keys(resolved) return keys_of(resolved, {}) end
 local function policy_with(reader, key, given, keys, own)
   local instance = policies.of(reader, key, given)
   if own and not policy.is_a(instance, own) then return instance end
-  local params, open = policy.describe(instance).params, {}
+  local params, open = policy.definition(instance).params, {}
   for path, value in pairs(keys) do
     local group, name = parts_of(path)
     if group == key and name ~= "" and params[name] and not policy.is_given(instance, name) then open[name] = value end

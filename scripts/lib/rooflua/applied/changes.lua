@@ -73,7 +73,7 @@ end
 --- The same for a parameter of a policy. A parameter that is a policy by its name becomes an instance.
 local function set_in_policy(reader, path, owner, parts, i, value)
   if i < #parts then
-    local inner, about = policy.parameters(owner)[parts[i]], policy.describe(owner).params[parts[i]]
+    local inner, about = policy.parameters(owner)[parts[i]], policy.definition(owner).params[parts[i]]
     if about and about.policy and type(inner) == "string" then
       inner = reader:at(path, named_policies.instance, about.policy, inner) or inner
     end

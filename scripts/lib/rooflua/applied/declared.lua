@@ -26,7 +26,7 @@ local function kind_of(value, about)
 end
 
 local function add_policy(out, prefix, instance)
-  local params, values = policy.describe(instance).params, policy.parameters(instance)
+  local params, values = policy.definition(instance).params, policy.parameters(instance)
   for _, name in ipairs(core.sorted_keys(params)) do
     local path, value = prefix .. "." .. name, values[name]
     if policy.is_instance(value) then

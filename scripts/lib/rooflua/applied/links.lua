@@ -18,7 +18,7 @@ local function named(given)
   local out = {}
   for _, each in ipairs(type(given) == "table" and core.plain(given) or {}) do
     local is_policy = policy.is_instance(each) or policy.is_class(each)
-    out[is_policy and policy.describe(each).name or each] = true
+    out[is_policy and policy.definition(each).name or each] = true
   end
   return out
 end

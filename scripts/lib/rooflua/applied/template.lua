@@ -49,7 +49,7 @@ end
 --- A policy as Lua: its name in quotes, or its class with what is given of its numbers and words.
 local function policy_text(folder, given)
   if type(given) == "string" and folder == "drafters" then return quoting.lua(given) end
-  local parts, name = {}, type(given) == "string" and given or policy.describe(given).name
+  local parts, name = {}, type(given) == "string" and given or policy.definition(given).name
   for key, value in core.sorted_pairs(type(given) == "string" and {} or policy.parameters(given)) do
     local is_text = policy.is_given(given, key) and type(value) ~= "table"
     if is_text then parts[#parts + 1] = key .. " = " .. lua_value(value) end

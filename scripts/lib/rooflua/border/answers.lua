@@ -74,4 +74,21 @@ function answers.groups(bucketing, groups, prefills)
   return groups
 end
 
+--- Raises the error of what cost.record was given.
+function answers.wrong_record(name, time_s, count, flop, bytes, bound)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    core.fail("cost.record: time_s: expected seconds >= 0, found %s", core.describe(time_s))
+  end
+  if type(name) ~= "string" then core.fail("cost.record: name: expected text, found %s", core.describe(name)) end
+  if type(count) ~= "number" or not (count >= 0 and count < infinity) then
+    core.fail("cost.record: count: expected a number >= 0, found %s", core.describe(count))
+  end
+  for what, value in core.sorted_pairs { flop = flop, bytes = bytes } do
+    if type(value) ~= "number" or not (value >= 0 and value < infinity) then
+      core.fail("cost.record: %s: expected a number >= 0, found %s", what, core.describe(value))
+    end
+  end
+  core.fail("cost.record: bound: expected text, found %s", core.describe(bound))
+end
+
 return answers

@@ -43,13 +43,17 @@ local corrections = {}     -- instances with an op method, in order
 local correction_count, work_left = 0, 1
 local asked_count = 0      -- of them; those that follow are the engine's, and what they add is assumed
 local observed = false     -- whether there are rows or corrections
+local reads_work = false   -- whether one of the corrections may read the shape of an operation, or its work
 local applied              -- the scenario's list that `corrections` was made of
 local lists = setmetatable({}, { __mode = "k" }) -- such a list -> {instances, number = its own one, asked}
 local last_number = 0
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
-local known_field = core.set(op_fields)
+local known_field, is_work = core.set(op_fields), core.set { "bound", "bytes", "flop", "mfu", "shape" }
 local op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
   __index = function(_, key)
+    if is_work[key] and not reads_work then
+      fail("an op: %s: is not there, because the correction states reads_work = false", key)
+    end
     if known_field[key] then return nil end
     fail("an op: %s", core.unknown_name("field", key, op_fields))
   end,
@@ -67,9 +71,11 @@ core.contents[seen_op] = op -- for pairs
 --- @return number time_s
 --- @return number added_s part of it that corrections added which the engine brings
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
-  op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape or "", flop, bytes, bound
-  op.mfu = value == value and value or nil
-  op.evidence, op.count = evidence_names[code], count
+  op.name, op.kind, op.evidence, op.count = name, kind, evidence_names[code], count
+  if reads_work then
+    op.shape, op.flop, op.bytes, op.bound = shape or "", flop, bytes, bound
+    op.mfu = value == value and value or nil
+  end
   local added_s, work = 0, 1
   for i = 1, correction_count do
     local before_s, asked = time_s, i <= asked_count
@@ -173,23 +179,6 @@ function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound,
   return total_s, bound
 end
 
---- Raises the error of what record() was given, if there is one.
-local function check_record(name, time_s, count, flop, bytes, bound)
-  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
-    fail("cost.record: time_s: expected seconds >= 0, found %s", core.describe(time_s))
-  end
-  if type(name) ~= "string" then fail("cost.record: name: expected text, found %s", core.describe(name)) end
-  if type(count) ~= "number" or not (count >= 0 and count < infinity) then
-    fail("cost.record: count: expected a number >= 0, found %s", core.describe(count))
-  end
-  for what, value in core.sorted_pairs { flop = flop, bytes = bytes } do
-    if type(value) ~= "number" or not (value >= 0 and value < infinity) then
-      fail("cost.record: %s: expected a number >= 0, found %s", what, core.describe(value))
-    end
-  end
-  fail("cost.record: bound: expected text, found %s", core.describe(bound))
-end
-
 --- The same of an operation that a script composed itself: cost.record.
 function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, bound, note, kind, shape)
   local count = given_count or 1
@@ -199,7 +188,7 @@ function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, 
   good = good and type(flop) == "number" and flop >= 0 and flop < infinity
   good = good and type(bytes) == "number" and bytes >= 0 and bytes < infinity
   good = good and (bound == nil or type(bound) == "string")
-  if not good then check_record(name, time_s, count, flop, bytes, bound) end
+  if not good then answers.wrong_record(name, time_s, count, flop, bytes, bound) end
   local code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0 and evidence
     or evidence_codes[evidence] or ledger.code(evidence, "cost.record")
   if observed then
@@ -211,7 +200,9 @@ end
 
 --- Rows or corrections have come or gone.
 local function look()
-  observed = rows ~= nil or correction_count > 0
+  observed, reads_work = rows ~= nil or correction_count > 0, false
+  for i = 1, correction_count do reads_work = reads_work or corrections[i].reads_work ~= false end
+  if not reads_work then op.shape, op.flop, op.bytes, op.bound, op.mfu = nil, nil, nil, nil, nil end
   state.corrected = correction_count > 0 and lists[applied].number or 0
   state.listening = rows and 1 or 0
 end
@@ -394,7 +385,7 @@ function ledger.explain_step(call) return explained(call, true) end
 --- True during an explanation: only then are the notes of rows needed.
 function ledger.listening() return rows ~= nil end
 
---- Whether the text of an operation's shape is read: by an explanation, or by a correction.
-function ledger.shapes_wanted() return observed end
+--- Whether the shapes of operations and their work are read: by an explanation, or by a correction.
+function ledger.shapes_wanted() return rows ~= nil or reads_work end
 
 return ledger

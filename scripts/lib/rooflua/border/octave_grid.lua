@@ -34,14 +34,13 @@ function octave_grid.points(most)
   return points
 end
 
-local function one(latency_s, evidence, where)
-  if type(latency_s) ~= "number" or not (latency_s >= 0 and latency_s < math.huge) then
-    fail("cost.octave_grid: %s: expected seconds >= 0, found %s", where, core.describe(latency_s))
-  end
-  if type(evidence) ~= "number" or not (evidence >= 0 and evidence < 6) or evidence % 1 ~= 0 then
-    fail("cost.octave_grid: %s: expected a code of cost.evidence_codes, found %s", where, core.describe(evidence))
-  end
-  return latency_s, evidence
+local function is_time(latency_s) return type(latency_s) == "number" and latency_s >= 0 and latency_s < math.huge end
+local function is_code(evidence)
+  return type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0
+end
+
+local function refuse(row, column, expected, found)
+  fail("cost.octave_grid: row %d, column %d: expected %s, found %s", row, column, expected, core.describe(found))
 end
 
 --- The grid in memory: the engine's view of it, and the lists that it points to.
@@ -49,9 +48,12 @@ local function pack(most_x, most_y, latency_s, evidence)
   local rows, width = #octave_grid.points(most_x), #octave_grid.points(most_y) + 1
   local seconds, codes = ffi.new("double[?]", rows * width), ffi.new("uint8_t[?]", rows * width)
   for i = 1, rows do
+    local times, worst = latency_s[i] or {}, evidence[i] or {}
     for j = 0, width - 1 do
-      local where, at = ("row %d, column %d"):format(i, j), (i - 1) * width + j
-      seconds[at], codes[at] = one((latency_s[i] or {})[j], (evidence[i] or {})[j], where)
+      local at = (i - 1) * width + j
+      if not is_time(times[j]) then refuse(i, j, "seconds >= 0", times[j]) end
+      if not is_code(worst[j]) then refuse(i, j, "a code of cost.evidence_codes", worst[j]) end
+      seconds[at], codes[at] = times[j], worst[j]
     end
   end
   local grid = ffi.new "rooflua_octave_grid"

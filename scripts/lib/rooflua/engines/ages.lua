@@ -53,15 +53,22 @@ function ages.unread(engine, version)
   return count, out
 end
 
+--- Whether every row that holds for a release was read at it or later.
+local function is_whole(engine, version)
+  for _, list in ipairs { engine.rules, engine.implies } do
+    for _, row in ipairs(list) do
+      if ages.is_unread(engine, row, version) and release.holds(row, version) then return false end
+    end
+  end
+  return true
+end
+
 --- The newest known release all of whose rows were read at it or later.
 function ages.whole(engine)
   if not engine.whole then
-    local last = engine.releases[#engine.releases]
-    for i = #engine.releases, 1, -1 do
-      last = engine.releases[i]
-      if #select(2, ages.unread(engine, last.name)) == 0 then break end
-    end
-    engine.whole = last
+    local at = #engine.releases
+    while at > 1 and not is_whole(engine, engine.releases[at].name) do at = at - 1 end
+    engine.whole = engine.releases[at]
   end
   return engine.whole
 end

@@ -87,37 +87,44 @@ local function unknown_in(engine, rule)
   return first
 end
 
---- Refuses a row that asks for what is no option.
-local function check_asked(engine, where, row)
-  for key, wanted in pairs(core.table(core.table(row, where).where or {}, where .. ".where")) do
+--- A row in messages: its file, the list and its place in it. Few rows have one, so that the text is made where it is
+--- asked for.
+local function place(where, list, i) return ("%s: %s[%d]"):format(where, list, i) end
+
+--- Refuses a row that is no table, and one that asks for what is no option.
+local function check_asked(engine, row, ...)
+  if type(row) ~= "table" then core.table(row, place(...)) end
+  if row.where == nil then return end
+  local where = place(...) .. ".where"
+  for key, wanted in pairs(core.table(row.where, where)) do
     local name = type(key) == "number" and wanted or key
     if not engine.option[name] then
-      core.fail("%s.where: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
+      core.fail("%s: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
     end
   end
 end
 
-local function check_rule(engine, where, rule)
-  local name = unknown_in(engine, core.table(rule, where))
+local function check_rule(engine, rule, ...)
+  check_asked(engine, rule, ...)
+  local name = unknown_in(engine, rule)
   if name ~= nil then
     local known = core.sorted_keys(engine.option)
     for _, each in ipairs(settings) do known[#known + 1] = each.name end
     for _, each in ipairs(conditions.names) do known[#known + 1] = each end
-    core.fail("%s: %s", where, core.unknown_name("name", name, known))
+    core.fail("%s: %s", place(...), core.unknown_name("name", name, known))
   end
-  check_asked(engine, where, rule)
-  conditions.check(rule, where)
+  conditions.check(rule, place, ...)
 end
 
 --- Refuses a row of `implies` that names what is no option.
-local function check_implication(engine, where, row)
-  check_asked(engine, where, row)
+local function check_implication(engine, row, ...)
+  check_asked(engine, row, ...)
   for name in pairs(row) do
     if implications.is_value(name) and not engine.option[name] then
-      core.fail("%s: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
+      core.fail("%s: %s", place(...), core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
     end
   end
-  conditions.check(row, where)
+  conditions.check(row, place, ...)
 end
 
 local function check(engine, own_rules, where)
@@ -130,7 +137,7 @@ local function check(engine, own_rules, where)
       core.fail("%s: releases[%d]: %s does not come after %s", where, i, each.name, engine.releases[i - 1].name)
     end
   end
-  for i, rule in ipairs(own_rules) do check_rule(engine, ("%s: rules[%d]"):format(where, i), rule) end
+  for i, rule in ipairs(own_rules) do check_rule(engine, rule, where, "rules", i) end
 end
 
 --- The engine that a file extends and its release: extends = "vllm 0.19"; without a release the newest.
@@ -212,7 +219,7 @@ function catalogue.made(given, where)
   local own = add_rows({}, given.rules or {}, engine.said)
   for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
   for i, row in ipairs(add_rows({}, given.implies or {}, engine.said)) do
-    check_implication(engine, ("%s: implies[%d]"):format(where, i), row)
+    check_implication(engine, row, where, "implies", i)
     engine.implies[#engine.implies + 1] = row
   end
   if not engine.tables then core.fail("%s: tables: whose kernels run? Say extends, or tables", where) end
@@ -229,11 +236,14 @@ local function read(module, find)
   return given
 end
 
+local shipped_names -- of the program's own folder, which stays as it is while it runs
+
 --- What the files of the shipped engines return, in the order of their names. Most runs need no more of an engine than
 --- its name and its tables.
 local function shipped()
   local out = {}
-  for i, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
+  shipped_names = shipped_names or native.list_folder(native.home .. "/scripts/" .. folder, ".lua")
+  for i, name in ipairs(shipped_names) do
     out[i] = read(folder .. "." .. name, chunks.shipped)
   end
   return out

@@ -23,17 +23,20 @@ local is_name = core.set(conditions.names)
 --- Whether a name in a row is a condition or its source, and no value.
 function conditions.has(name) return is_name[name] == true end
 
+local bounds = { "since", "before", "seen" }
+
 --- Refuses conditions that mean nothing.
---- @param where string the row in messages
-function conditions.check(rule, where)
-  for _, bound in ipairs { "since", "before", "seen" } do
+--- @param where fun(...): string the row in messages, of what follows
+function conditions.check(rule, where, ...)
+  for _, bound in ipairs(bounds) do
     if rule[bound] ~= nil and not release.parse(tostring(rule[bound])) then
-      core.fail("%s.%s: '%s' is no release", where, bound, tostring(rule[bound]))
+      core.fail("%s.%s: '%s' is no release", where(...), bound, tostring(rule[bound]))
     end
   end
-  for _, name in ipairs(core.sorted_keys(rule.gpu or {})) do
+  if rule.gpu == nil then return end
+  for _, name in ipairs(core.sorted_keys(rule.gpu)) do
     if not of_gpu[name] then
-      core.fail("%s.gpu: %s", where, core.unknown_name("condition of gpu", name, core.sorted_keys(of_gpu)))
+      core.fail("%s.gpu: %s", where(...), core.unknown_name("condition of gpu", name, core.sorted_keys(of_gpu)))
     end
   end
 end

@@ -57,12 +57,14 @@ local function taken_apart(text)
   end
   if tail ~= "" then return nil end
   if own.dev < endless and own.phase == final and own.post < 0 then own.phase = before_all end
+  own.rest = { own.phase, own.phase_number, own.post, own.dev, own.is_local and 1 or 0 } -- what orders equal numbers
   return own
 end
 
 local known = {} -- text -> what was taken apart, or false
 
---- A version taken apart; nil where the text is none. {text, numbers, phase, phase_number, post, dev, is_build, day}
+--- A version taken apart; nil where the text is none.
+--- {text, numbers, phase, phase_number, post, dev, rest, is_build, day}
 --- @param text string "0.5.6.post2", "1.3.0rc10", "v0.19", "nightly-20260216"
 function release.parse(text)
   if known[text] == nil then known[text] = taken_apart(text) or false end
@@ -76,10 +78,6 @@ local function compared(a, b)
     if x ~= y then return x < y and -1 or 1 end
   end
   return 0
-end
-
-local function key_of(version)
-  return { version.phase, version.phase_number, version.post, version.dev, version.is_local and 1 or 0 }
 end
 
 local function parsed(version)
@@ -96,7 +94,7 @@ function release.earlier(a, b)
     return b.is_build == true
   end
   local order = compared(a.numbers, b.numbers)
-  if order == 0 then order = compared(key_of(a), key_of(b)) end
+  if order == 0 then order = compared(a.rest, b.rest) end
   return order < 0
 end
 

@@ -176,7 +176,7 @@ local function kind_text(topic)
   local chunks = require "rooflua.sandbox.chunks"
   for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. topic, ".lua")) do
     local class = chunks.require(topic .. "." .. name)
-    if policy.is_class(class) then lines[#lines + 1] = ("  %-22s %s"):format(name, policy.describe(class).doc) end
+    if policy.is_class(class) then lines[#lines + 1] = ("  %-22s %s"):format(name, policy.definition(class).doc) end
   end
   return core.join(lines, "\n")
 end

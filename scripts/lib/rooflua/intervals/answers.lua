@@ -50,9 +50,11 @@ local harmless = { network = true } -- corrections that closed loops have as wel
 
 --- A parameter of the step model that the scenario states, in place of what follows from the engine; nil without one.
 local function stated_parameter(steps)
-  for _, name in ipairs(core.sorted_keys(policy.describe(steps).params)) do
-    if policy.is_given(steps, name) then return name end
+  local first
+  for name in pairs(policy.definition(steps).params) do
+    if policy.is_given(steps, name) and (not first or name < first) then first = name end
   end
+  return first
 end
 
 --- Why no interval is known of what a scenario prepared; nil where one is.

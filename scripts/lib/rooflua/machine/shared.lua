@@ -21,12 +21,42 @@ local function kept_by(reader, name)
   return list
 end
 
+local most_deep = 4 -- of tables that are told apart by what they hold
+local apart = most_deep + 1 -- each is another one
+
+--- Whether two values say the same: policies of one class with the same parameters, tables that hold the same.
+local function alike(a, b, depth)
+  if rawequal(a, b) then return true end
+  if type(a) ~= "table" or type(b) ~= "table" or depth > most_deep then return false end
+  if policy.is_instance(a) or policy.is_instance(b) then
+    if not (policy.is_instance(a) and policy.is_instance(b)) or policy.class_of(a) ~= policy.class_of(b) then
+      return false
+    end
+    local own, other = policy.parameters(a), policy.parameters(b)
+    for name in pairs(own) do
+      if policy.is_given(a, name) ~= policy.is_given(b, name) then return false end
+    end
+    return alike(own, other, depth)
+  end
+  if getmetatable(a) ~= nil or getmetatable(b) ~= nil then return false end
+  for key, value in next, a do
+    if not alike(value, b[key], depth + 1) then return false end
+  end
+  for key in next, b do
+    if a[key] == nil then return false end
+  end
+  return true
+end
+
 --- The value that was kept for all of these parts, else what `make` returns, which is kept: of the `most_kept` that
 --- were used last.
-local function once(list, parts, make)
+--- @param depth integer 0, or `apart`
+local function once(list, parts, depth, make)
   for i, entry in ipairs(list) do
-    local same = true
-    for k = 1, #parts do same = same and rawequal(entry.parts[k], parts[k]) end
+    local same, k = true, 1
+    while same and k <= #parts do
+      same, k = alike(entry.parts[k], parts[k], depth), k + 1
+    end
     if same then
       table.insert(list, 1, table.remove(list, i))
       return entry.value
@@ -37,6 +67,12 @@ local function once(list, parts, make)
   list[most_kept + 1] = nil
   return value
 end
+
+--- What was kept of a scenario's variants for tables that say the same, else what `make` returns, which is kept.
+---@param reader table of the scenario
+---@param name string what it is kept by
+---@param tables table[]
+function shared.of_variants(reader, name, tables, make) return once(kept_by(reader, name), tables, 0, make) end
 
 --- Plain values by key as text; nil if one of them is a table or a function.
 local function text_of(values, left_out)
@@ -61,7 +97,7 @@ end
 function shared.tables(reader, options)
   local text = is_native(options.lookup) and text_of(options, "hardware")
   local function open() return reader:at("mfu", mfu.open, options) end
-  return text and once(kept_by(reader, "tables"), { options.hardware, text }, open) or open()
+  return text and once(kept_by(reader, "tables"), { options.hardware, text }, apart, open) or open()
 end
 
 --- The step model that remembers nothing but prices. One that extends it may remember more.
@@ -82,7 +118,7 @@ function shared.steps(all, bind)
   if not (deployment and parameters) then return bind() end
   return once(kept_by(all.reader, "steps"), { class, parameters, all.model, all.hardware, all.mfu, deployment,
     all.async_depth or false, all.draft_depth or false, engine_of(all),
-    all.adapters and all.adapters.signature or false }, bind)
+    all.adapters and all.adapters.signature or false }, apart, bind)
 end
 
 return shared

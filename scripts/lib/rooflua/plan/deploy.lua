@@ -35,7 +35,7 @@ end
 --- The scheduler of a candidate: with its seats, and its token budget by the name that the scheduler has for it.
 local function scheduler_of(question, candidate)
   local own, class = {}, deploy.scheduler_class(question, candidate)
-  local known = policy.describe(class).params
+  local known = policy.definition(class).params
   for _, option in ipairs(catalogue.of(candidate.engine).options) do
     for _, axis in ipairs(axes.names "scheduler") do
       local name = option.parameter == axis and option.key:match "^scheduler%.(.*)$"

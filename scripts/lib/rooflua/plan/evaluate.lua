@@ -19,15 +19,18 @@ local evaluate = {}
 local shown = { "ttft_s_p50", "ttft_s_p99", "ttft_s_mean", "tpot_s_p50", "tpot_s_p99", "tpot_s_mean", "e2e_s_mean",
   "output_tokens_per_s", "requests_per_s" }
 
---- The step model of the candidate of the last run: its prices hold for the next run of the same candidate.
+--- The step model of the candidate of the last run, whose prices hold for the next run of the same candidate, and what
+--- its runs have in common (machine/shared.lua).
 local kept = {}
 
 local function reader_of(question, candidate)
   local reader = Reader.new(question.reader.file)
   if candidate.speculation or candidate.set then return reader end
+  if kept.question == question and kept.candidate == candidate then reader.shared = kept.shared end
   reader.bind_steps = function(prepared)
     if kept.question ~= question or kept.candidate ~= candidate then
-      kept = { question = question, candidate = candidate, steps = replicas_of.bound_steps(prepared) }
+      kept = { question = question, candidate = candidate, steps = replicas_of.bound_steps(prepared),
+        shared = reader.shared }
     end
     if #prepared.corrections > 0 then return replicas_of.bound_steps(prepared) end
     return kept.steps

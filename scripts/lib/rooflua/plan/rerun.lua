@@ -12,7 +12,7 @@ local rerun = {}
 --- A policy as a node of options.text, with the parameters that were given; nil where it is none of the shipped ones,
 --- because a file of the user is not found from here.
 local function node_of(instance, data_of)
-  local name = policy.describe(instance).name
+  local name = policy.definition(instance).name
   for _, folder in ipairs(kinds.folders(true)) do
     local module = folder .. "." .. name
     if native.file_exists(("%s/scripts/%s/%s.lua"):format(native.home, folder, name))

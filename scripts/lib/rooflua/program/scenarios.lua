@@ -57,7 +57,7 @@ end
 ---@param steps string the step model's name
 function program.step_path(name, steps)
   local first = name:match "^[^.]+" or name
-  local params = policy.describe(policies.of(Reader.new "step", "steps", steps)).params
+  local params = policy.definition(policies.of(Reader.new "step", "steps", steps)).params
   if params[first] then return "steps." .. name end
   if first == "engine" then return name end
   if schema.entry("deployment." .. first) then return "deployment." .. name end

@@ -112,7 +112,7 @@ local function parameters_at(before)
   local ok, class = pcall(require("rooflua.sandbox.chunks").require, open)
   if not ok or not policy.is_class(class) then return nil end
   local out = {}
-  for _, key in ipairs(core.sorted_keys(policy.describe(class).params)) do out[#out + 1] = key .. " = " end
+  for _, key in ipairs(core.sorted_keys(policy.definition(class).params)) do out[#out + 1] = key .. " = " end
   return out
 end
 

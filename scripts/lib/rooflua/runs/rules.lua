@@ -37,7 +37,7 @@ end
 
 --- A parameter in seconds of 500 times its default or more was probably given in milliseconds.
 local function times_of(report, slot, instance)
-  local declared, values = policy.describe(instance).params, policy.parameters(instance)
+  local declared, values = policy.definition(instance).params, policy.parameters(instance)
   for _, name in ipairs(core.sorted_keys(declared)) do
     local value, default = values[name], declared[name].default
     local time = declared[name].unit == "s" and type(value) == "number" and type(default) == "number"

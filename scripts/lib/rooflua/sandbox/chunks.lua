@@ -41,7 +41,7 @@ local of_scenario -- files that were run until the scenario was loaded, sorted
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.policy"] = { "class_of", "find_by_name", "with_defaults", "is_a", "moved", "freeze", "twin",
+  ["rooflua.policy"] = { "class_of", "definition", "find_by_name", "with_defaults", "is_a", "moved", "freeze", "twin",
     "twin_class" },
   ["rooflua.measure"] = { "is_metric" },
 }

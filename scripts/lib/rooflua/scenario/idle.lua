@@ -139,7 +139,7 @@ end
 --- Why a stated parameter of a policy changes nothing; nil where it may.
 function idle.why(instance, name, given, seen)
   local values = policy.parameters(instance)
-  for _, case in ipairs(cases_of(core.plain(policy.describe(instance).params)[name])) do
+  for _, case in ipairs(cases_of(policy.definition(instance).params[name])) do
     local why = holds(core.plain(case), values, given, seen)
     if why then return why end
   end
@@ -182,7 +182,7 @@ end
 function idle.asks(given)
   local found = false
   each_policy(given, "", 0, function(instance)
-    local params = core.plain(policy.describe(instance).params)
+    local params = policy.definition(instance).params
     for name in pairs(policy.parameters(instance)) do
       local is_said, by_preset = policy.is_given(instance, name)
       for _, case in ipairs(is_said and not by_preset and cases_of(params[name]) or {}) do

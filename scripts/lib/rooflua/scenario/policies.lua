@@ -101,7 +101,7 @@ function policies.corrections(reader, given, steps)
     if type(one.op) ~= "function" and type(one.step) ~= "function" then
       reader:fail(key, "'%s' has neither an op nor a step method", tostring(one.name))
     end
-    if policy.describe(steps).params[one.name] ~= nil and policy.parameters(steps)[one.name] ~= nil then
+    if policy.definition(steps).params[one.name] ~= nil and policy.parameters(steps)[one.name] ~= nil then
       reader:fail(key, "'%s' is a parameter of the step model %s as well; use one of them", one.name, steps.name)
     end
     out[i] = one
@@ -114,7 +114,7 @@ function policies.steps(reader, given)
   local steps = policies.of(reader, "steps", given.steps)
   if given.bucketing == nil then return steps end
   local bucketing = policies.of(reader, "bucketing", given.bucketing)
-  if not policy.describe(steps).params.bucketing then
+  if not policy.definition(steps).params.bucketing then
     reader:fail("bucketing", "the step model %s takes none", steps.name)
   end
   if type(bucketing.groups) ~= "function" then

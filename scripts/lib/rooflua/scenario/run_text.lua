@@ -37,7 +37,7 @@ function Text:call(call, depth)
 end
 
 function Text:instance(value, depth)
-  local name = policy.describe(value).name
+  local name = policy.definition(value).name
   self:class(policy.class_of(value), depth)
   return name .. self:fields(policy.parameters(value), depth)
 end
@@ -52,7 +52,7 @@ function Text:class(class, depth)
   for key, value in pairs(class) do
     if key ~= "params" and key ~= "presets" then own[key] = value end
   end
-  self.of_classes[#self.of_classes + 1] = policy.describe(class).name .. self:fields(own, depth)
+  self.of_classes[#self.of_classes + 1] = policy.definition(class).name .. self:fields(own, depth)
 end
 
 function Text:fields(plain, depth)
@@ -75,7 +75,7 @@ function Text:value(value, depth)
   if kind ~= "table" then return tostring(value) end
   if policy.is_class(value) then
     self:class(value, depth)
-    return "class " .. policy.describe(value).name
+    return "class " .. policy.definition(value).name
   end
   if depth > most_depth then return "table" end
   if chunks.is_library(value) then return "library" end

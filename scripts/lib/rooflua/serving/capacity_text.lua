@@ -31,11 +31,13 @@ end
 
 --- "prefill 4 x tp 8 + decode 5 x tp 8 = 72 GPUs" of what serving/replicas.lua lists; nil where nothing is split.
 function text.split(list)
-  local pools, of, gpus, is_split = {}, {}, 0, false
+  local is_split = false
+  for _, each in ipairs(list) do is_split = is_split or each.config.role ~= "both" end
+  if not is_split then return nil end
+  local pools, of, gpus = {}, {}, 0
   for _, each in ipairs(list) do
     local deployment, role = each.deployment, each.config.role
     local name = role .. "|" .. table.concat(widths(deployment), " x ")
-    is_split = is_split or role ~= "both"
     gpus = gpus + deployment.tp * deployment.cp * deployment.pp
     if each.rank == 1 then
       if not of[name] then
@@ -45,7 +47,6 @@ function text.split(list)
       of[name].engines, gpus = of[name].engines + 1, gpus + deployment.expert_gpus
     end
   end
-  if not is_split then return nil end
   for i, name in ipairs(pools) do
     local role, shape = name:match "^(.*)|(.*)$"
     pools[i] = ("%s %d x %s"):format(role, of[name].engines, shape)

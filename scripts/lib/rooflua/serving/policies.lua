@@ -22,7 +22,7 @@ local function plain(value)
 end
 
 local function is_shipped(folder, instance)
-  local name = policy.describe(instance).name
+  local name = policy.definition(instance).name
   return native.file_exists(("%s/scripts/%s/%s.lua"):format(native.home, folder, name))
     and policy.class_of(instance) == chunks.shipped(folder .. "." .. name)
 end
@@ -33,7 +33,7 @@ function policies.told(folder, instance)
   if not policy.is_instance(instance) then return nil end
   local parameters = {}
   for key, value in pairs(policy.parameters(instance)) do parameters[key] = plain(value) end
-  return { name = policy.describe(instance).name, parameters = parameters, own = not is_shipped(folder, instance) }
+  return { name = policy.definition(instance).name, parameters = parameters, own = not is_shipped(folder, instance) }
 end
 
 --- Pools with an autoscaler.

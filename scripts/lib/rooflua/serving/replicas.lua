@@ -12,6 +12,7 @@ local pools = require "rooflua.serving.pools"
 local Prepared = require "rooflua.machine.prepared"
 local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
+local shared = require "rooflua.machine.shared"
 local served = require "rooflua.applied.served"
 local speculation = require "rooflua.serving.speculation"
 local spec = require "rooflua.spec"
@@ -199,7 +200,6 @@ local function build(reader, given, own, before)
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
       keeps_states = has_states(prepared.model) or nil,
       state_blocks = state_blocks_of(prepared, serving),
-      seed = given.seed,
       adapters = adapters.config(prepared.adapters),
     },
     dp_sync_s = serving.dp_sync_s or figures.row("replica", "dp_sync_s").default,
@@ -208,6 +208,40 @@ local function build(reader, given, own, before)
   problems, out.doubts = fits.start_problems(out, scheduler, serving.max_model_len)
   if problems[1] then reader:fail(problems[1].key, "%s", problems[1].text) end
   return out
+end
+
+--- Whether a further replica can have the step model of this one: a pure function of the batch. A correction or a
+--- method `summary` may tell replicas apart, and experts that move have loads of their own.
+local function can_share(prepared)
+  return #prepared.corrections == 0 and prepared.step_policy.summary == nil and not prepared.experts
+end
+
+--- Keys of a scenario that no replica is made of: variants that differ in nothing else have replicas that are alike.
+local of_load = { workload = true, seed = true, slo = true }
+
+--- A replica as another variant has it, with policies of its own. What a run adds to its notes is its own as well.
+local function again(reader, like)
+  local prepared = core.copy(like.prepared, { reader = reader })
+  return core.copy(like, { prepared = prepared, scheduler = policy.fresh(like.scheduler),
+    steps = (reader.bind_steps or replicas.bound_steps)(prepared), config = core.copy(like.config) })
+end
+
+--- The first replica of an entry. It is made of the scenario without its load and without the number of replicas; a
+--- variant that has all else in common with one before it has the same machine.
+---@param before table? what prepared.of returned for the replica of the same entry before it
+local function first_of(reader, given, own, before)
+  local base = {}
+  for key, value in pairs(core.plain(given)) do
+    if not of_load[key] and not (key == "replicas" and type(value) == "number") then base[key] = value end
+  end
+  if before then return build(reader, base, own, before) end
+  local built
+  local like = shared.of_variants(reader, "replicas", { base, core.plain(own) }, function()
+    built = build(reader, base, own)
+    if not can_share(built.prepared) or built.speculation then return false end
+    return core.copy(built, { prepared = core.copy(built.prepared), config = core.copy(built.config) })
+  end)
+  return built or like and again(reader, like) or build(reader, base, own)
 end
 
 -- From this many replicas on their schedulers share what they have in common: tables of their own no longer fit into
@@ -258,17 +292,11 @@ local function name_models(list)
   end
 end
 
---- Whether a further replica can have the step model of this one: a pure function of the batch. A correction or a
---- method `summary` may tell replicas apart, and experts that move have loads of their own.
-local function can_share(prepared)
-  return #prepared.corrections == 0 and prepared.step_policy.summary == nil and not prepared.experts
-end
-
 --- Of an entry: which replicas it has, once it is known how many ranks an engine has.
-local function place_spans(spans, first_of, count)
+local function place_spans(spans, begins, count)
   for _, span in ipairs(spans or {}) do
-    local behind = first_of[span.first + span.engines] or count + 1
-    span.first = first_of[span.first]
+    local behind = begins[span.first + span.engines] or count + 1
+    span.first = begins[span.first]
     span.replicas = behind - span.first
   end
   return spans
@@ -278,13 +306,14 @@ end
 --- engine; config.name is what reports call one of several ranks. Replicas that are alike share all but the scheduler.
 --- Returns also the entries of the scenario: {own, first, replicas, engines}.
 function replicas.of(reader, given)
-  local out, made, first_of = {}, {}, {}
+  local out, made, begins = {}, {}, {}
   local tables, spans = own_tables(reader, given.replicas or 1)
   for i, own in ipairs(tables) do
-    first_of[i] = #out + 1
+    begins[i] = #out + 1
     local before = made[own]
     local is_copy = before ~= nil and can_share(before.prepared)
-    local first = is_copy and before or build(reader, given, own, before and before.prepared)
+    local first = is_copy and before or first_of(reader, given, own, before and before.prepared)
+    first.config.seed = given.seed
     made[own] = first
     if #out + first.deployment.dp > most_ranks then
       reader:fail("replicas", "with deployment.dp these are more than %d ranks in all", most_ranks)
@@ -293,7 +322,7 @@ function replicas.of(reader, given)
   end
   check_stages(reader, out)
   name_models(out)
-  return out, place_spans(spans, first_of, #out)
+  return out, place_spans(spans, begins, #out)
 end
 
 --- One field of every replica, as a list.

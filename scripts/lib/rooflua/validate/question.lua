@@ -30,7 +30,7 @@ local function scheduler(case, measured, engine)
   values.max_num_seqs = setting(case, measured, "max_num_seqs", parameters.seats[1])
   values.max_num_batched_tokens = setting(case, measured, "max_num_batched_tokens", parameters.budget[1])
   local class = policies.of(Reader.new "validate", "scheduler", engine.scheduler)
-  local declared = policy.describe(class).params
+  local declared = policy.definition(class).params
   if declared.max_output_tokens then values.max_output_tokens = case.settings.output_tokens end
   if declared.scheduler_reserve_full_isl then
     values.scheduler_reserve_full_isl = parameters.reserve_full_sequence[1]

@@ -210,7 +210,7 @@ end
 function text.parameter_rows(used, steps)
   local rows = { { "of", "parameter", "value", "source or fit" } }
   for _, row in ipairs(engines.describe(used)) do rows[#rows + 1] = row end
-  local declared, values = policy.describe(steps).params, policy.parameters(steps)
+  local declared, values = policy.definition(steps).params, policy.parameters(steps)
   for _, name in ipairs(core.sorted_keys(declared)) do
     rows[#rows + 1] = { steps.name, name, tostring(values[name]), declared[name].source or "" }
   end

@@ -15,7 +15,7 @@ end
 
 --- 'require "steps.kernels" { host_step_s = 0.0012 }', with the parameters that differ from their defaults.
 local function policy_text(folder, instance)
-  local params, words = policy.describe(instance).params, {}
+  local params, words = policy.definition(instance).params, {}
   for name, value in core.sorted_pairs(policy.parameters(instance)) do
     local default = params[name].default
     if type(value) ~= "table" and value_text(value) ~= value_text(default) then
@@ -23,7 +23,7 @@ local function policy_text(folder, instance)
     end
   end
   local inside = #words > 0 and " " .. core.join(words, ", ") .. " " or ""
-  return ("require %q {%s}"):format(folder .. "." .. policy.describe(instance).name, inside)
+  return ("require %q {%s}"):format(folder .. "." .. policy.definition(instance).name, inside)
 end
 
 local slots = { steps = true, scheduler = true, router = true, bucketing = true }

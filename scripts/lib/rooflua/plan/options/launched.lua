@@ -72,7 +72,7 @@ local function node_of(folder, value)
     local is_inner = policy.is_instance(each)
     if is_inner or policy.is_given(value, key) then params[key] = is_inner and node_of(folder, each) or each end
   end
-  return { module = folder .. "." .. policy.describe(value).name, params = params }
+  return { module = folder .. "." .. policy.definition(value).name, params = params }
 end
 
 local function speculation_of(given)
