@@ -68,14 +68,16 @@ test("variants that differ in their load have the same machine, with schedulers 
   local one = made(reader)
   local other = made(reader, { workload = workload, seed = 4, slo = { ttft_s = 1 }, replicas = 2 })
   test.check(rawequal(one.deployment, other.deployment), "built twice")
-  test.check(not rawequal(one.scheduler, other.scheduler) and not rawequal(one.prepared, other.prepared), "one for both")
+  test.check(not rawequal(one.scheduler, other.scheduler), "one scheduler for both")
+  test.check(not rawequal(one.prepared, other.prepared), "one list of notes for both")
   test.equal(one.config.seed, 3)
   test.equal(other.config.seed, 4)
   for name, more in pairs {
     parameter = { scheduler = require "schedulers.vllm_v1" { max_num_seqs = 7 } },
     deployment = { deployment = { tp = 2 } },
-    engine = { engine = "sglang 0.5.9" }, steps = { steps = require "steps.kernels" { overlap = 0.9 } },
-    speculation = { speculation = { speculator = "fixed" } },
+    engine = { engine = "sglang 0.5.9" },
+    steps = { steps = require "steps.kernels" { overlap = 0.9 } },
+    speculation = { speculation = { speculator = "fixed", acceptance = require "acceptance.constant" {} } },
   } do
     test.check(not rawequal(made(reader, more).deployment, one.deployment), name .. " was not looked at")
   end
