@@ -1,12 +1,11 @@
 #include "emulate/kv/hashes.h"
 
-#include <openssl/evp.h>
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "emulate/kv/loaded.h"
 
 namespace rooflua::emulate {
 
@@ -19,8 +18,9 @@ Digest sha256_cbor(const Cbor& value) {
   const std::vector<std::uint8_t> bytes = Cbor::to_cbor(value);
   Digest out;
   unsigned int written = 0;
+  const Crypto& own = crypto();
   const int done =
-      EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, EVP_sha256(), nullptr);
+      own.EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, own.EVP_sha256(), nullptr);
   if (done != 1 || written != out.size()) throw Error("emulate", "libcrypto computes no SHA-256");
   return out;
 }

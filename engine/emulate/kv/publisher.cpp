@@ -1,7 +1,5 @@
 #include "emulate/kv/publisher.h"
 
-#include <zmq.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "emulate/kv/loaded.h"
 
 namespace rooflua::emulate {
 
@@ -57,7 +56,7 @@ std::uint64_t number_of(std::string_view bytes) {
 std::string address_of(void* socket) {
   char out[256];
   std::size_t size = sizeof out;
-  return zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, out, &size) == 0 ? out : "";
+  return zero_mq().zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, out, &size) == 0 ? out : "";
 }
 
 /// Parts of one message. It never waits: what a reader does not take is lost.
@@ -65,7 +64,7 @@ bool send_parts(void* socket, std::initializer_list<std::string_view> parts, boo
   std::size_t left = parts.size();
   for (const std::string_view part : parts) {
     const int flags = ZMQ_DONTWAIT | (--left > 0 || more ? ZMQ_SNDMORE : 0);
-    if (zmq_send(socket, part.data(), part.size(), flags) < 0) return false;
+    if (zero_mq().zmq_send(socket, part.data(), part.size(), flags) < 0) return false;
   }
   return true;
 }
@@ -75,8 +74,9 @@ void send_last(void* socket, const Bytes& bytes, const Held& held) {
   *held += sent_message_bytes;
   auto* waiting = new Waiting{held, bytes};
   zmq_msg_t part;
-  zmq_msg_init_data(&part, const_cast<char*>(bytes->data()), bytes->size(), Waiting::done, waiting);
-  if (zmq_msg_send(&part, socket, ZMQ_DONTWAIT) < 0) zmq_msg_close(&part);
+  zero_mq().zmq_msg_init_data(&part, const_cast<char*>(bytes->data()), bytes->size(), Waiting::done,
+                              waiting);
+  if (zero_mq().zmq_msg_send(&part, socket, ZMQ_DONTWAIT) < 0) zero_mq().zmq_msg_close(&part);
 }
 
 /// Empty: none has come.
@@ -85,14 +85,15 @@ std::vector<std::string> receive_parts(void* socket) {
   int more = 1;
   while (more != 0) {
     zmq_msg_t part;
-    zmq_msg_init(&part);
-    if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
-      zmq_msg_close(&part);
+    zero_mq().zmq_msg_init(&part);
+    if (zero_mq().zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+      zero_mq().zmq_msg_close(&part);
       break;
     }
-    out.emplace_back(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
-    more = zmq_msg_more(&part);
-    zmq_msg_close(&part);
+    out.emplace_back(static_cast<const char*>(zero_mq().zmq_msg_data(&part)),
+                     zero_mq().zmq_msg_size(&part));
+    more = zero_mq().zmq_msg_more(&part);
+    zero_mq().zmq_msg_close(&part);
   }
   return out;
 }
@@ -100,28 +101,29 @@ std::vector<std::string> receive_parts(void* socket) {
 }  // namespace
 
 struct KvPublisher::Sockets {
-  void* context = zmq_ctx_new();
+  void* context = zero_mq().zmq_ctx_new();
   void *events = nullptr, *replay = nullptr;
   ~Sockets() {
     for (void* each : {events, replay})
-      if (each != nullptr) zmq_close(each);
-    zmq_ctx_term(context);
+      if (each != nullptr) zero_mq().zmq_close(each);
+    zero_mq().zmq_ctx_term(context);
   }
   void* listen(int kind, const std::string& address, const char* option) {
-    void* out = zmq_socket(context, kind);
-    if (out == nullptr) throw Error(option, zmq_strerror(zmq_errno()));
+    void* out = zero_mq().zmq_socket(context, kind);
+    if (out == nullptr) throw Error(option, zero_mq().zmq_strerror(zero_mq().zmq_errno()));
     (events == nullptr ? events : replay) = out;
     const int linger_ms = 500, ipv6 = 1, questions = int{limits::questions},
               unread_ms = 1000 * limits::unread_s;
-    zmq_setsockopt(out, ZMQ_SNDHWM, &limits::waiting_messages, sizeof limits::waiting_messages);
-    zmq_setsockopt(out, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
-    zmq_setsockopt(out, ZMQ_IPV6, &ipv6, sizeof ipv6);
-    zmq_setsockopt(out, ZMQ_RCVHWM, &questions, sizeof questions);
-    zmq_setsockopt(out, ZMQ_TCP_MAXRT, &unread_ms, sizeof unread_ms);
+    zero_mq().zmq_setsockopt(out, ZMQ_SNDHWM, &limits::waiting_messages,
+                             sizeof limits::waiting_messages);
+    zero_mq().zmq_setsockopt(out, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
+    zero_mq().zmq_setsockopt(out, ZMQ_IPV6, &ipv6, sizeof ipv6);
+    zero_mq().zmq_setsockopt(out, ZMQ_RCVHWM, &questions, sizeof questions);
+    zero_mq().zmq_setsockopt(out, ZMQ_TCP_MAXRT, &unread_ms, sizeof unread_ms);
     const std::int64_t most_bytes = limits::question_bytes;
-    zmq_setsockopt(out, ZMQ_MAXMSGSIZE, &most_bytes, sizeof most_bytes);
-    if (zmq_bind(out, address.c_str()) != 0)
-      throw Error(option, address + ": " + zmq_strerror(zmq_errno()));
+    zero_mq().zmq_setsockopt(out, ZMQ_MAXMSGSIZE, &most_bytes, sizeof most_bytes);
+    if (zero_mq().zmq_bind(out, address.c_str()) != 0)
+      throw Error(option, address + ": " + zero_mq().zmq_strerror(zero_mq().zmq_errno()));
     return out;
   }
 };
@@ -134,7 +136,7 @@ KvPublisher::KvPublisher(const KvAddress& address)
   if (address.replay.empty()) return;
   void* replay = sockets_->listen(ZMQ_ROUTER, address.replay, "--kv-events-replay");
   const int yes = 1;  // a client that does not read is waited for
-  zmq_setsockopt(replay, ZMQ_ROUTER_MANDATORY, &yes, sizeof yes);
+  zero_mq().zmq_setsockopt(replay, ZMQ_ROUTER_MANDATORY, &yes, sizeof yes);
 }
 
 KvPublisher::~KvPublisher() = default;
@@ -151,7 +153,7 @@ int KvPublisher::replay_fd() const {
   if (sockets_->replay == nullptr) return -1;
   int out = -1;
   std::size_t size = sizeof out;
-  zmq_getsockopt(sockets_->replay, ZMQ_FD, &out, &size);
+  zero_mq().zmq_getsockopt(sockets_->replay, ZMQ_FD, &out, &size);
   return out;
 }
 
@@ -197,7 +199,7 @@ bool KvPublisher::replay(Replay& own, int& left) {
     std::uint64_t& next = own.wanted.front();
     const bool is_end = kept_.empty() || next > kept_.back().number;
     if (!send_parts(socket, {own.client}, true))  // it waits, or it has gone
-      return zmq_errno() == EAGAIN && steady_s() < own.took_s + limits::unread_s;
+      return zero_mq().zmq_errno() == EAGAIN && steady_s() < own.took_s + limits::unread_s;
     if (is_end) {
       send_parts(socket, {"", std::string(8, '\xFF'), ""});
       own.wanted.pop_front();
