@@ -28,8 +28,8 @@ local function ranks(all)
         .. (all.ep > 1 and "_EP" .. (dp * all.tp + tp) or "")
       own.ep_word = all.ep_word:gsub("{ep_rank}", all.ep > 1 and tostring(dp * all.tp + tp) or all.no_ep_rank)
       local own_prefix = all.several and all.worker_prefix or prefix
-      if not all.several then own.name = nil end
       own.dp = dp
+      if all.v0 then own_prefix = rank > 0 and "(VllmWorkerProcess pid={pid}) " or nil end
       add("worker", own, own_prefix)
       if rank == 0 then
         local lead = {}
@@ -85,12 +85,12 @@ return {
       source = "vllm/platforms/__init__.py" },
     { before = "0.15", by = "api", at = "api_server.py:1043", text = "vLLM API server version {release}",
       after = "begin_s", source = "vllm/entrypoints/openai/api_server.py" },
-    { since = "0.15", by = "api", at = "utils.py:299", after = "begin_s", text = "\n       █     █     █▄   ▄█\n"
+    { since = "0.15", by = "api", at = "{logo_at}", after = "begin_s", text = "\n       █     █     █▄   ▄█\n"
         .. " ▄▄ ▄█ █     █     █ ▀▄▀ █  version {release}\n  █▄█▀ █     █     █     █  model   {model}\n"
         .. "   ▀▀  ▀▀▀▀▀ ▀▀▀▀▀ ▀     ▀\n", source = "pull request 32796 of 2026-01-23: the logo" },
     { before = "0.9", by = "api", at = "api_server.py:1044", text = "args: Namespace({namespace})",
       source = "vllm/entrypoints/openai/api_server.py of 0.8.5" },
-    { since = "0.9", by = "api", at = "utils.py:233", text = "non-default args: {args}",
+    { since = "0.9", by = "api", at = "{args_at}", text = "non-default args: {args}",
       source = "pull request 17803 of 2025-05-07" },
     { since = "0.10", by = "api", at = "model.py:549", text = "Resolved architecture: {class}", when = "class",
       source = "vllm/config.py of 0.10" },
@@ -116,7 +116,7 @@ return {
       source = runner },
     { since = "0.12", by = "lead", at = "gpu_model_runner.py:4724", text = "Starting to load model {model}...",
       source = runner .. ": once for all ranks" },
-    { by = "core", text = "", form = "raw", when = "error_unspoken", ends = true, source = "none" },
+    { when = "error_unspoken", ends = true },
     { since = "0.11.1", by = "worker", at = "cuda.py:418", text = "Using {backend_enum} backend.",
       when = "backend stated_backend", source = "vllm/platforms/cuda.py" },
     { since = "0.11.1", before = "0.12", by = "worker", at = "cuda.py:418", text = "Using {backend} backend.",
@@ -152,8 +152,10 @@ return {
       text = "torch.compile takes {compile_s|f2} s in total", source = "vllm/compilation/monitor.py" },
     { since = "0.18", by = "worker", at = "monitor.py:48", when = "compiles",
       text = "torch.compile took {compile_s|f2} s in total", source = "pull request 36098 of 2026-03-07" },
-    { since = "0.18", by = "worker", at = "gpu_model_runner.py:5947", when = "graph_bytes not stated_kv",
-      text = "Estimated CUDA graph memory: {graph_bytes|gib2} GiB total", source = "pull request 30515 of 2026-03-07" },
+    { since = "0.18", before = "0.21", by = "worker", at = "gpu_model_runner.py:5947", when = "graphs not stated_kv",
+      text = "Estimated CUDA graph memory: {captured|gib2} GiB total", source = "pull request 30515 of 2026-03-07" },
+    { since = "0.21", by = "worker", at = "gpu_model_runner.py:5947", when = "graph_bytes not stated_kv",
+      text = "Estimated CUDA graph memory: {graph_bytes|gib2} GiB total", source = "the same" },
     { by = "worker", at = "worker.py:267", after = "profile_s", when = "v0",
       text = "Memory profiling takes {profile_s|f2} seconds\nthe current vLLM instance can use total_gpu_memory "
         .. "({total|gib2}GiB) x gpu_memory_utilization ({share|f2}) = {budget|gib2}GiB\nmodel weights take "

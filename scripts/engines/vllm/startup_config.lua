@@ -17,6 +17,13 @@ local function captured(most, step)
   return out
 end
 
+--- Tokens of the largest graph: two for each row of a decode step, from the release on that says so.
+local function most_captured(all, facts)
+  if not all.graphs then return 0 end
+  local is_stated = facts.is_stated "max_cudagraph_capture_size" or not all.captures_seats
+  return is_stated and all.largest_graph or math.min(all.largest_graph, 2 * facts.seats * (1 + (facts.drafts or 0)))
+end
+
 local function reversed(list)
   local out = {}
   for i = #list, 1, -1 do out[#out + 1] = list[i] end
@@ -65,7 +72,6 @@ function config.figures(all, facts, stated)
   all.backend = stated.attention_backend or all.backend
   all.backend_words = stated.attention_backend and all.backend or all.backend_words
   all.backend_enum = all.backend and "AttentionBackendEnum." .. all.backend
-  all.captured = all.graph_bytes
   all.candidates = candidates(all)
   all.graph_bytes = all.graph_bytes > 0 and all.graph_bytes or nil
   local without = (all.graph_bytes or 0) / all.total
@@ -74,7 +80,7 @@ function config.figures(all, facts, stated)
   all.all_ranks = all.world * all.dp
   all.cpu_blocks = math.floor(4 * gib / (all.kv / math.max(1, all.blocks)))
   all.init_s = all.profile_s + (all.compiles and all.compile_s or 0) + (all.graphs and all.capture_s or 0)
-  local sizes = captured(all.graphs and all.largest_graph or 0, all.capture_step)
+  local sizes = captured(most_captured(all, facts), all.capture_step)
   all.sizes, all.sizes_down = table.concat(sizes, ", "), table.concat(reversed(sizes), ",")
   all.most_captured = sizes[#sizes] or 0
   all.quantization_word = stated.quantization or quantisation[facts.counts.weights] or "None"
@@ -90,8 +96,12 @@ end
 
 --- Values of figures above by release.
 config.values = {
+  { logo_at = "utils.py:299", args_at = "utils.py:233", source = "vllm/entrypoints/utils.py at 384e4d5f" },
+  { before = "0.10.1", args_at = "cli_args.py:261", source = "vllm/entrypoints/openai/cli_args.py of 0.10.0" },
+  { since = "0.23", logo_at = "api_utils.py:339", args_at = "api_utils.py:273",
+    source = "vllm/entrypoints/serve/utils/api_utils.py at 0a3e2dbc" },
   { capture_step = 8, source = "vllm/config.py of 0.8.5, _set_cudagraph_sizes" },
-  { since = "0.11.1", capture_step = 16, source = "pull request 26016 of 2025-10-24" },
+  { since = "0.11.1", capture_step = 16, captures_seats = true, source = "pull request 26016 of 2025-10-24" },
   { open = "[", close = "]", source = "pull request 29337 of 2025-11-25" },
   { since = "0.13", open = "(", close = ")", source = "pull request 29903 of 2025-12-13: a tuple" },
   { since = "0.16", open = "[", close = "].", source = "pull request 33570 of 2026-02-02" },

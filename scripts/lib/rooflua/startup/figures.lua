@@ -67,12 +67,12 @@ end
 function figures.of(found, given)
   local facts, parts = found.facts, parts_of(found)
   local model, engine = facts.model, facts.engine
-  local out = { release = facts.release, engine = engine.name, layers = model.layers,
+  local out = { release = facts.release:gsub("^(%d+%.%d+)$", "%1.0"), engine = engine.name, layers = model.layers,
     model = type(given.model) == "string" and given.model or model.name, class = class_of(model),
     dtype = dtypes[model.dtype] or model.dtype, kv_format = facts.counts.kv, weight_format = facts.counts.weights,
     total = facts.hardware.usable_memory_bytes, budget = found.budget_bytes, share = facts.share,
     weights = parts.weights, activations = parts.activations or 0, runtime = parts["non-torch"],
-    graph_bytes = parts.graphs or 0, state_bytes = parts.states or 0, kv = found.kv_bytes, cell = found.cell or 0,
+    graph_bytes = parts.graphs or 0, captured = found.captured_bytes, state_bytes = parts.states or 0, kv = found.kv_bytes, cell = found.cell or 0,
     tokens = found.tokens, blocks = found.blocks, block_size = found.block_size, concurrency = found.concurrency,
     max_model_len = facts.max_model_len, longest = found.longest_tokens, request = found.request_bytes,
     state_blocks = found.state_blocks, running = found.running_requests, slots = found.slots,

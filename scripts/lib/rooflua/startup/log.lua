@@ -9,9 +9,10 @@
 --     named     {order, defaults}: options in the order in which they are listed, and values that are not listed
 --     config    {between, adds, rows}: the whole configuration (startup/options.lua)
 --     ranks     fun(figures): figures of each process, {{by = "worker", ...}, ...}
---     rows      {since, before, by, form, level, at, text, when, after, fails, ends, source}: a line of each process that
---               is called `by`. when: names of figures; after: the figure of seconds before it; fails: a line of the
---               engine's error, behind which only such lines follow; ends: nothing follows
+--     rows      {since, before, by, form, level, at, text, when, after, repeats, fails, ends, source}: a line of each
+--               process that is called `by`. when: names of figures; after: the figure of seconds before it; repeats: the
+--               form stands around each line of the text (of all rows: startup.repeats); fails: a line of the engine's
+--               error, behind which only such lines follow; ends: neither it nor what follows is printed
 local choice = require "rooflua.engines.choice"
 local conditions = require "rooflua.engines.conditions"
 local core = require "rooflua.base.core"
@@ -22,7 +23,8 @@ local template = require "rooflua.startup.template"
 
 local log = {}
 
-local row_keys = { "since", "before", "by", "form", "level", "at", "text", "when", "after", "fails", "ends", "source" }
+local row_keys = { "since", "before", "by", "form", "level", "at", "text", "when", "after", "repeats", "fails", "ends",
+  "source" }
 local first_second = 1767225600 -- 2026-01-01 00:00:00 UTC: every log begins then
 
 --- The figures of an engine's value rows, and of lists of rows: later rows stand before earlier ones.
@@ -42,16 +44,17 @@ end
 local function add_row(lines, startup, row, all, processes, second)
   for _, process in ipairs(processes) do
     if process.by == row.by then
-      local own = setmetatable({ level = row.level or "INFO", at = row.at, time = os.date("!" .. startup.stamp,
+      local own = setmetatable({ level = row.level or "INFO", time = os.date("!" .. startup.stamp,
         first_second + math.floor(second)) }, { __index = function(_, name)
           if process[name] ~= nil then return process[name] end
           return all[name]
         end })
       local form, messages = startup.forms[row.form or "log"], template.fill(row.text, own) .. "\n"
+      own.at = row.at and template.fill(row.at, own)
       local is_first = true
       for message in messages:gmatch "(.-)\n" do
         own.message = message
-        local is_framed = is_first or row.form == nil and startup.repeats
+        local is_framed = is_first or startup.repeats or row.repeats
         lines[#lines + 1] = { text = is_framed and template.fill(form, own) or message, second = second }
         is_first = false
       end
@@ -80,10 +83,10 @@ function log.lines(found, given)
   local processes = startup.ranks(all)
   for _, row in ipairs(startup.rows) do
     if is_of(row, facts.release, all) and (not has_failed or row.fails) then
+      if row.ends then break end
       second = second + (row.after and all[row.after] or 0)
       add_row(lines, startup, row, all, processes, second)
       has_failed = has_failed or row.fails == true
-      if row.ends then break end
     end
   end
   local told = all.error_unspoken
