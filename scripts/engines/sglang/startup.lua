@@ -124,6 +124,7 @@ return {
     { since = "0.5.6", rank_order = "dp pp tp ep", source = scheduler .. " of v0.5.6" },
     { since = "0.5.3", captures_dense = true, source = args .. " of v0.5.3, _generate_cuda_graph_batch_sizes" },
     { since = "0.5.6", resolves_backend = true, source = args .. " of v0.5.6" },
+    { since = "0.5.19", assumed = "its wording is that of 0.5.18; later ones were not read", source = "logs of 2026-08" },
     { architecture = nvidia, backend = "flashinfer", source = runner .. " of v0.4.6.post5" },
     { since = "0.4.6", architecture = "hopper", backend = "fa3", source = runner .. " of v0.4.6.post5" },
     { since = "0.5.6", architecture = "blackwell", gpu = datacenter, backend = "trtllm_mha", source = args .. " of v0.5.6" },

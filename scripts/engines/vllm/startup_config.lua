@@ -117,6 +117,7 @@ config.values = {
       .. "also controls CPU memory reservation on the CPU backend, despite its name). See "
       .. "https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details.",
     source = "pull request 42479 of 2026-05-15" },
+  { since = "0.29", assumed = "its wording is that of 0.28; later ones were not read", source = "at 017e9f44" },
   { ep_word = "", source = "vllm/distributed/parallel_state.py of 0.8.5" },
   { since = "0.9", ep_word = ", EP rank {ep_rank}", source = "the same of 0.10.0" },
   { since = "0.12", pcp_word = "PCP rank 0, ", source = "the same at 3461e7ef" },

@@ -64,7 +64,7 @@ end
 --- engines.capacity. One that does not start logs its error at the end.
 --- @param about table as engines.capacity takes it, with form = "plain", "compose", "kubectl" or "json", and replica
 --- @return string
---- @return string? what is not in it
+--- @return string[] sentences on what is not in it
 function engines.startup_log(about)
   local logs = require "rooflua.serving.startup_logs"
   return logs.of(about)

@@ -20,7 +20,7 @@ local function about_of(given, own)
   return out
 end
 
---- The log of a deployment that is described as in engines.capacity, and a sentence on what is not in it.
+--- The log of a deployment that is described as in engines.capacity, and sentences on what is not in it.
 ---@param about table as engines.capacity takes it, with form? and replica?
 function logs.of(about, reader)
   about = core.plain(core.table(about or {}, "engines.startup_log"))
@@ -68,15 +68,17 @@ function logs.write(reader, given, asked)
   local is_each = path:find("%replica", 1, true) ~= nil
   for i, own in ipairs(engines) do
     if i > 1 and not is_each then
-      told[#told + 1] = ("%s has the log of the first of %d engines; %%replica in its name stands for each"):format(path,
+      told[#told + 1] = ("--startup-log has the log of the first of %d engines; %%replica in its name stands for each"):format(
         #engines)
       break
     end
     local about = about_of(given, own)
     about.form, about.replica = asked.startup_form, i - 1
-    local text, sentence = logs.of(about, reader)
+    local text, sentences = logs.of(about, reader)
     write((path:gsub("%%replica", tostring(i - 1))), text)
-    if sentence and not core.is_among(sentence, told) then told[#told + 1] = sentence end
+    for _, sentence in ipairs(sentences) do
+      if not core.is_among(sentence, told) then told[#told + 1] = sentence end
+    end
   end
   return told
 end

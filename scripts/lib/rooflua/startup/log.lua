@@ -89,9 +89,12 @@ function log.lines(found, given)
       has_failed = has_failed or row.fails == true
     end
   end
-  local told = all.error_unspoken
-    and ("the log ends before the error of %s %s, whose words are not known: %s"):format(engine.title, facts.release,
-      found.reason) or nil
+  local told = {}
+  if all.error_unspoken then
+    told[1] = ("the log ends before the error of %s %s, whose words are not known: %s"):format(engine.title,
+      facts.release, found.reason)
+  end
+  if all.assumed then told[#told + 1] = ("start-up log of %s %s: %s"):format(engine.title, facts.release, all.assumed) end
   return lines, told
 end
 
