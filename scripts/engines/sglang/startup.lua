@@ -1,6 +1,7 @@
 --- What SGLang logs when it starts, by release: startup/log.lua says what the parts are.
--- Read at sgl-project/sglang: tags v0.4.0, v0.4.3 to v0.5.10, and 10d33370 of 2026-06-13; later lines from logs, as their
--- sources say. ServerArgs has more fields: those that no option here changes are left out. It prints GB and means GiB.
+-- Read at sgl-project/sglang: tags v0.4.0, v0.4.3 to v0.5.10, and 10d33370 of 2026-06-13; later lines from logs, as
+-- their sources say. ServerArgs has more fields: those that no option here changes are left out. It prints GB and means
+-- GiB.
 local floor, min, max = math.floor, math.min, math.max
 
 local runner = "python/sglang/srt/model_executor/model_runner.py"
@@ -81,7 +82,8 @@ local function figures(all, facts, stated)
     [facts.counts.weights]
   all.quant_word = all.quant and ("quant=%s, "):format(all.quant) or ""
   all.kv_dtype = stated.kv_cache_dtype or "auto"
-  all.kv_torch = facts.counts.kv_element_bytes == 1 and (all.kv_dtype == "fp8_e5m2" and "float8_e5m2" or "float8_e4m3fn")
+  all.kv_torch = facts.counts.kv_element_bytes == 1
+    and (all.kv_dtype == "fp8_e5m2" and "float8_e5m2" or "float8_e4m3fn")
     or all.dtype
   all.no_cache, all.no_graphs, all.dp_attention = not all.prefix_caching, not all.graphs, all.dp > 1
   all.no_overlap = stated.disable_overlap_schedule == true
@@ -124,10 +126,12 @@ return {
     { since = "0.5.6", rank_order = "dp pp tp ep", source = scheduler .. " of v0.5.6" },
     { since = "0.5.3", captures_dense = true, source = args .. " of v0.5.3, _generate_cuda_graph_batch_sizes" },
     { since = "0.5.6", resolves_backend = true, source = args .. " of v0.5.6" },
-    { since = "0.5.19", assumed = "its wording is that of 0.5.18; later ones were not read", source = "logs of 2026-08" },
+    { since = "0.5.19", assumed = "its wording is that of 0.5.18; later ones were not read",
+      source = "logs of 2026-08" },
     { architecture = nvidia, backend = "flashinfer", source = runner .. " of v0.4.6.post5" },
     { since = "0.4.6", architecture = "hopper", backend = "fa3", source = runner .. " of v0.4.6.post5" },
-    { since = "0.5.6", architecture = "blackwell", gpu = datacenter, backend = "trtllm_mha", source = args .. " of v0.5.6" },
+    { since = "0.5.6", architecture = "blackwell", gpu = datacenter, backend = "trtllm_mha",
+      source = args .. " of v0.5.6" },
     { architecture = { "ampere", "ada" }, when = is_latent, backend = "triton", source = runner .. " of v0.4.6.post5" },
     { since = "0.5.6", architecture = "blackwell", gpu = datacenter, when = is_latent, backend = "trtllm_mla",
       source = args .. " of v0.5.6" },
@@ -144,7 +148,8 @@ return {
     { "schedule_conservativeness", "{conservativeness|float}" }, { "page_size", "{page}" },
     { "device", "'cuda'" }, { "tp_size", "{all_tp}" }, { "pp_size", "{pp}" }, { "stream_interval", "1" },
     { "random_seed", "1" }, { "log_level", "'info'" }, { "served_model_name", "{model|repr}" }, { "dp_size", "{dp}" },
-    { "load_balance_method", "'round_robin'", before = "0.5.10" }, { "load_balance_method", "'auto'", since = "0.5.10" },
+    { "load_balance_method", "'round_robin'", before = "0.5.10" }, { "load_balance_method", "'auto'",
+      since = "0.5.10" },
     { "attn_cp_size", "{cp}", since = "0.5.9" }, { "nnodes", "1" }, { "node_rank", "0" },
     { "attention_backend", "{attention_backend|repr}" }, { "sampling_backend", "'flashinfer'" },
     { "ep_size", "{ep}" }, { "moe_a2a_backend", "'none'", since = "0.5.0" },
@@ -166,93 +171,100 @@ return {
       text = "Attention backend not explicitly specified. Use {backend} backend by default.",
       source = runner .. " of v0.5.2" },
     { since = "0.5.6", before = "0.5.7", by = "api", when = "chooses_backend",
-      text = "Attention backend not explicitly specified. Use {backend} backend by default.", source = args .. " of v0.5.6" },
+      text = "Attention backend not explicitly specified. Use {backend} backend by default.",
+      source = args .. " of v0.5.6" },
     { since = "0.5.7", by = "api", when = "chooses_backend",
       text = "Attention backend not specified. Use {backend} backend by default.", source = args .. " at 10d33370" },
     { by = "worker", after = "serve_s", text = "Init torch distributed begin.", source = runner },
-    { since = "0.4.4", before = "0.5.9", by = "worker", text = "Init torch distributed ends. mem usage={runtime|gib2} GB",
-      source = runner .. " of v0.4.4 to v0.5.8" },
-    { since = "0.5.9", by = "worker", text = "Init torch distributed ends. elapsed={begin_s|f2} s, "
-        .. "mem usage={runtime|gib2} GB", source = runner .. " of v0.5.9" },
+    { since = "0.4.4", before = "0.5.9", by = "worker", text = "Init torch distributed ends. mem "
+        .. "usage={runtime|gib2} GB", source = runner .. " of v0.4.4 to v0.5.8" },
+    { since = "0.5.9", by = "worker", text = "Init torch distributed ends. elapsed={begin_s|f2} s, mem "
+        .. "usage={runtime|gib2} GB", source = runner .. " of v0.5.9" },
     { by = "worker", text = "Load weight begin. avail mem={before|gib2} GB", source = runner },
     { when = "error_unspoken", ends = true },
-    { by = "worker", fails = true, when = "oom", text = "Scheduler hit an exception: Traceback (most recent call last):\n"
-        .. "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {tried|mib2} MiB. GPU {gpu} has a total capacity "
-        .. "of {total|gib2} GiB of which {free_last|mib2} MiB is free.", source = scheduler .. "; torch.OutOfMemoryError" },
+    { by = "worker", fails = true, when = "oom", text = "Scheduler hit an exception: Traceback (most recent call "
+        .. "last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {tried|mib2} MiB. GPU {gpu} has a "
+        .. "total capacity of {total|gib2} GiB of which {free_last|mib2} MiB is free.",
+      source = scheduler .. "; torch.OutOfMemoryError" },
     { before = "0.4.4", by = "worker", after = "load_s", when = "class", text = "Load weight end. type={class}, "
         .. "dtype=torch.{dtype}, avail mem={after_weights|gib2} GB", source = runner .. " of v0.4.0" },
     { since = "0.4.4", before = "0.5.9", by = "worker", after = "load_s", when = "class", text = "Load weight end. "
         .. "type={class}, dtype=torch.{dtype}, avail mem={after_weights|gib2} GB, mem usage={weights|gib2} GB.",
       source = runner .. " of v0.4.4 to v0.5.8" },
     { since = "0.5.9", before = "0.5.10", by = "worker", after = "load_s", when = "class", text = "Load weight end. "
-        .. "elapsed={load_s|f2} s, type={class}, dtype=torch.{dtype}, avail mem={after_weights|gib2} GB, "
-        .. "mem usage={weights|gib2} GB.", source = runner .. " of v0.5.9" },
-    { since = "0.5.10", by = "worker", after = "load_s", when = "class", text = "Load weight end. elapsed={load_s|f2} s, "
-        .. "type={class}, {quant_word}avail mem={after_weights|gib2} GB, mem usage={weights|gib2} GB.",
-      source = "pull request 18651 of 2026-03-03" },
-    { before = "0.5.3", by = "worker", fails = true, when = "error_memory", text = "Scheduler hit an exception: Traceback "
-        .. "(most recent call last):\nRuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
-      source = runner .. " of v0.5.2" },
-    { since = "0.5.3", before = "0.5.10", by = "worker", fails = true, when = "error_memory", text = "Scheduler hit an "
-        .. "exception: Traceback (most recent call last):\nRuntimeError: Not enough memory. Please try to increase "
-        .. "--mem-fraction-static. Current value: self.server_args.mem_fraction_static={share|float}",
-      source = runner .. " of v0.5.6" },
-    { since = "0.5.10", by = "worker", fails = true, when = "error_memory", text = "Scheduler hit an exception: Traceback "
-        .. "(most recent call last):\nRuntimeError: Not enough memory. Please try to increase --mem-fraction-static. "
-        .. "Current value: mem_fraction_static={share|float}", source = runner .. " of v0.5.10" },
+        .. "elapsed={load_s|f2} s, type={class}, dtype=torch.{dtype}, avail mem={after_weights|gib2} GB, mem "
+        .. "usage={weights|gib2} GB.", source = runner .. " of v0.5.9" },
+    { since = "0.5.10", by = "worker", after = "load_s", when = "class", text = "Load weight end. "
+        .. "elapsed={load_s|f2} s, type={class}, {quant_word}avail mem={after_weights|gib2} GB, mem "
+        .. "usage={weights|gib2} GB.", source = "pull request 18651 of 2026-03-03" },
+    { before = "0.5.3", by = "worker", fails = true, when = "error_memory", text = "Scheduler hit an exception: "
+        .. "Traceback (most recent call last):\nRuntimeError: Not enough memory. Please try to increase "
+        .. "--mem-fraction-static.", source = runner .. " of v0.5.2" },
+    { since = "0.5.3", before = "0.5.10", by = "worker", fails = true, when = "error_memory",
+      text = "Scheduler hit an exception: Traceback (most recent call last):\nRuntimeError: Not enough memory. "
+          .. "Please try to increase --mem-fraction-static. Current value: "
+          .. "self.server_args.mem_fraction_static={share|float}", source = runner .. " of v0.5.6" },
+    { since = "0.5.10", by = "worker", fails = true, when = "error_memory", text = "Scheduler hit an exception: "
+        .. "Traceback (most recent call last):\nRuntimeError: Not enough memory. Please try to increase "
+        .. "--mem-fraction-static. Current value: mem_fraction_static={share|float}",
+      source = runner .. " of v0.5.10" },
     { since = "0.5.3", by = "lead", text = "Using KV cache dtype: torch.{kv_torch}", source = runner .. " of v0.5.3" },
     { since = "0.5.2", by = "worker", when = "swa_tokens", text = "Use Sliding window memory pool. "
         .. "full_layer_tokens={tokens}, swa_layer_tokens={swa_tokens}", source = runner .. " of v0.5.2" },
-    { since = "0.5.2", by = "worker", when = "slots", text = "Mamba Cache is allocated. max_mamba_cache_size: {slots}, "
-        .. "conv_state size: {convolution|gib2}GB, ssm_state size: {state|gib2}GB ",
+    { since = "0.5.2", by = "worker", when = "slots", text = "Mamba Cache is allocated. max_mamba_cache_size: "
+        .. "{slots}, conv_state size: {convolution|gib2}GB, ssm_state size: {state|gib2}GB ",
       source = "python/sglang/srt/mem_cache/memory_pool.py of v0.5.10" },
-    { since = "0.4.3", before = "0.4.4", by = "worker", text = "KV Cache is allocated. K size: {kv_half|gib2} GB, V size: "
-        .. "{kv_half|gib2} GB.", source = "python/sglang/srt/mem_cache/memory_pool.py of v0.4.3" },
+    { since = "0.4.3", before = "0.4.4", by = "worker", text = "KV Cache is allocated. K size: {kv_half|gib2} GB, V "
+        .. "size: {kv_half|gib2} GB.", source = "python/sglang/srt/mem_cache/memory_pool.py of v0.4.3" },
     not_mla { since = "0.4.4", before = "0.5.13", by = "worker", text = "KV Cache is allocated. #tokens: {tokens}, "
-        .. "K size: {kv_half|gib2} GB, V size: {kv_half|gib2} GB", source = "memory_pool.py of v0.4.6.post5 to v0.5.10" },
+        .. "K size: {kv_half|gib2} GB, V size: {kv_half|gib2} GB", source = "memory_pool.py of v0.4.6.post5 to "
+        .. "v0.5.10" },
     is_mla { since = "0.4.4", before = "0.5.13", by = "worker", text = "KV Cache is allocated. #tokens: {tokens}, "
         .. "KV size: {kv_whole|gib2} GB", source = "the same" },
-    not_mla { since = "0.5.13", by = "worker", text = "KV Cache is allocated. dtype: torch.{kv_torch}, #tokens: {tokens}, "
-        .. "K size: {kv_half|gib2} GB, V size: {kv_half|gib2} GB", source = "pull request 26205 of 2026-05-24" },
-    is_mla { since = "0.5.13", by = "worker", text = "KV Cache is allocated. dtype: torch.{kv_torch}, #tokens: {tokens}, "
-        .. "KV size: {kv_whole|gib2} GB", source = "the same" },
-    { since = "0.5.2", before = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. #tokens: "
-        .. "{swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
+    not_mla { since = "0.5.13", by = "worker", text = "KV Cache is allocated. dtype: torch.{kv_torch}, #tokens: "
+        .. "{tokens}, K size: {kv_half|gib2} GB, V size: {kv_half|gib2} GB", source = "pull request 26205 of "
+        .. "2026-05-24" },
+    is_mla { since = "0.5.13", by = "worker", text = "KV Cache is allocated. dtype: torch.{kv_torch}, #tokens: "
+        .. "{tokens}, KV size: {kv_whole|gib2} GB", source = "the same" },
+    { since = "0.5.2", before = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. "
+        .. "#tokens: {swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
     { since = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. dtype: torch.{kv_torch}, "
         .. "#tokens: {swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
     { by = "worker", text = "Memory pool end. avail mem={after_pool|gib2} GB", source = runner },
-    { before = "0.4.4", by = "worker", when = "graphs", text = "Capture cuda graph begin. This can take up to several "
-        .. "minutes.", source = runner .. " of v0.4.0" },
-    { since = "0.4.4", before = "0.5.15", by = "worker", when = "graphs", text = "Capture cuda graph begin. This can take "
-        .. "up to several minutes. avail mem={after_pool|gib2} GB", source = runner .. " of v0.4.6.post5 to 10d33370" },
+    { before = "0.4.4", by = "worker", when = "graphs", text = "Capture cuda graph begin. This can take up to "
+        .. "several minutes.", source = runner .. " of v0.4.0" },
+    { since = "0.4.4", before = "0.5.15", by = "worker", when = "graphs", text = "Capture cuda graph begin. This "
+        .. "can take up to several minutes. avail mem={after_pool|gib2} GB", source = runner .. " of v0.4.6.post5 "
+        .. "to 10d33370" },
     { since = "0.4.6", before = "0.5.15", by = "lead", when = "graphs", text = "Capture cuda graph bs {sizes}",
       source = "python/sglang/srt/model_executor/cuda_graph_runner.py" },
-    { since = "0.5.15", before = "0.5.18", by = "worker", when = "graphs", text = "Capture target decode CUDA graph begin. "
-        .. "backend=full, num_tokens_per_bs=1, bs={sizes}, avail mem={after_pool|gib2} GB",
+    { since = "0.5.15", before = "0.5.18", by = "worker", when = "graphs", text = "Capture target decode CUDA graph "
+        .. "begin. backend=full, num_tokens_per_bs=1, bs={sizes}, avail mem={after_pool|gib2} GB",
       source = "logs of 2026-07-21; not in 10d33370 of 2026-06-13: the release is that of the day" },
-    { since = "0.5.18", by = "worker", when = "graphs", text = "Capture target decode CUDA graph begin. backend=full, "
-        .. "num_tokens_per_req=1, bs={sizes}, avail mem={after_pool|gib2} GB",
+    { since = "0.5.18", by = "worker", when = "graphs", text = "Capture target decode CUDA graph begin. "
+        .. "backend=full, num_tokens_per_req=1, bs={sizes}, avail mem={after_pool|gib2} GB",
       source = "a log of 2026-08-17: the release is that of the day" },
-    { before = "0.4.4", by = "worker", after = "capture_s", when = "graphs", text = "Capture cuda graph end. Time elapsed: "
-        .. "{capture_s|f2} s", source = runner .. " of v0.4.0" },
-    { since = "0.4.4", before = "0.5.15", by = "worker", after = "capture_s", when = "graphs", text = "Capture cuda graph "
-        .. "end. Time elapsed: {capture_s|f2} s. mem usage={graph_used|gib2} GB. avail mem={after_graphs|gib2} GB.",
-      source = runner .. " of v0.4.4 to 10d33370" },
-    { since = "0.5.15", by = "worker", after = "capture_s", when = "graphs", text = "Capture target decode CUDA graph end. "
-        .. "elapsed={capture_s|f2} s, mem usage={graph_used|gib2} GB, avail mem={after_graphs|gib2} GB.",
+    { before = "0.4.4", by = "worker", after = "capture_s", when = "graphs", text = "Capture cuda graph end. Time "
+        .. "elapsed: {capture_s|f2} s", source = runner .. " of v0.4.0" },
+    { since = "0.4.4", before = "0.5.15", by = "worker", after = "capture_s", when = "graphs",
+      text = "Capture cuda graph end. Time elapsed: {capture_s|f2} s. mem usage={graph_used|gib2} GB. avail "
+          .. "mem={after_graphs|gib2} GB.", source = runner .. " of v0.4.4 to 10d33370" },
+    { since = "0.5.15", by = "worker", after = "capture_s", when = "graphs", text = "Capture target decode CUDA "
+        .. "graph end. elapsed={capture_s|f2} s, mem usage={graph_used|gib2} GB, avail mem={after_graphs|gib2} GB.",
       source = "logs of 2026-07-21" },
     { before = "0.4.4", by = "worker", text = "max_total_num_tokens={tokens}, max_prefill_tokens={prefill}, "
         .. "max_running_requests={running}, context_len={max_model_len}", source = scheduler .. " of v0.4.0" },
-    { since = "0.4.4", before = "0.4.9", by = "worker", text = "max_total_num_tokens={tokens}, chunked_prefill_size={chunk}, "
-        .. "max_prefill_tokens={prefill}, max_running_requests={running}, context_len={max_model_len}",
-      source = scheduler .. " of v0.4.6.post5" },
+    { since = "0.4.4", before = "0.4.9", by = "worker", text = "max_total_num_tokens={tokens}, "
+        .. "chunked_prefill_size={chunk}, max_prefill_tokens={prefill}, max_running_requests={running}, "
+        .. "context_len={max_model_len}", source = scheduler .. " of v0.4.6.post5" },
     { since = "0.4.9", by = "lead", text = "max_total_num_tokens={tokens}, chunked_prefill_size={chunk}, "
         .. "max_prefill_tokens={prefill}, max_running_requests={running}, context_len={max_model_len}, "
         .. "available_gpu_mem={after_graphs|gib2} GB", source = scheduler .. " of v0.4.9" },
     { by = "api", after = "serve_s", text = "INFO:     Started server process [1]", source = "uvicorn" },
     { by = "api", text = "INFO:     Waiting for application startup.", source = "uvicorn" },
     { by = "api", text = "INFO:     Application startup complete.", source = "uvicorn" },
-    { by = "api", text = "INFO:     Uvicorn running on http://127.0.0.1:{port} (Press CTRL+C to quit)", source = "uvicorn" },
+    { by = "api", text = "INFO:     Uvicorn running on http://127.0.0.1:{port} (Press CTRL+C to quit)",
+      source = "uvicorn" },
     { by = "api", after = "serve_s", text = "The server is fired up and ready to roll!",
       source = "python/sglang/srt/entrypoints/http_server.py" },
   },

@@ -64,6 +64,7 @@ end
 function config.figures(all, facts, stated)
   local values = facts.values
   all.v0, all.cuda = values.generation == "V0", all.backend ~= nil
+  all.runner = all.v0 and "model_runner" or "gpu_model_runner"
   all.compiles = all.graphs and not all.v0 -- the same option turns both off
   all.dynamo_s, all.inductor_s = all.compile_s * 0.25, all.compile_s * 0.75
   all.stated_kv = (values.kv_cache_memory_bytes or 0) > 0
@@ -85,7 +86,8 @@ function config.figures(all, facts, stated)
   all.most_captured = sizes[#sizes] or 0
   all.quantization_word = stated.quantization or quantisation[facts.counts.weights] or "None"
   all.level = all.compiles and 3 or 0
-  all.mode, all.graph_mode = all.compiles and "VLLM_COMPILE: 3" or "NONE: 0", all.graphs and "FULL_AND_PIECEWISE: (2, 1)"
+  all.mode, all.graph_mode = all.compiles and "VLLM_COMPILE: 3" or "NONE: 0", all.graphs and "FULL_AND_PIECEWISE: "
+      .. "(2, 1)"
     or "NONE: 0"
   all.speculative = speculative(facts.resolved.facts)
   all.kv_dtype = stated.kv_cache_dtype or "auto"
@@ -110,13 +112,13 @@ config.values = {
   { models_word = "models's", source = "the same" },
   { since = "0.22", models_word = "model's", source = "pull request 42479 of 2026-05-15" },
   { cpu_word = "", no_memory_more = ".", length_more = "", pcp_word = "", source = "the same, of 0.8.5" },
-  { since = "0.14", no_memory_more = ". See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more "
-      .. "details.", length_more = " See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details.",
-    source = "the same at 8471b27d" },
-  { since = "0.22", cpu_word = " (which also controls CPU memory on the CPU backend)", no_memory_more = " (this flag "
-      .. "also controls CPU memory reservation on the CPU backend, despite its name). See "
-      .. "https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details.",
-    source = "pull request 42479 of 2026-05-15" },
+  { since = "0.14", no_memory_more = ". See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for "
+      .. "more details.", length_more = " See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for "
+      .. "more details.", source = "the same at 8471b27d" },
+  { since = "0.22", cpu_word = " (which also controls CPU memory on the CPU backend)",
+    no_memory_more = " (this flag also controls CPU memory reservation on the CPU backend, despite its name). See "
+        .. "https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details.",
+      source = "pull request 42479 of 2026-05-15" },
   { since = "0.29", assumed = "its wording is that of 0.28; later ones were not read", source = "at 017e9f44" },
   { ep_word = "", source = "vllm/distributed/parallel_state.py of 0.8.5" },
   { since = "0.9", ep_word = ", EP rank {ep_rank}", source = "the same of 0.10.0" },
@@ -127,11 +129,11 @@ config.values = {
 --- Options in the order of `non-default args`, and values at which the parser leaves them.
 config.named = {
   order = "model dtype max_model_len quantization enforce_eager attention_backend pipeline_parallel_size "
-    .. "tensor_parallel_size prefill_context_parallel_size decode_context_parallel_size data_parallel_size "
-    .. "enable_expert_parallel all2all_backend block_size gpu_memory_utilization kv_cache_memory_bytes kv_cache_dtype "
-    .. "num_gpu_blocks_override enable_prefix_caching enable_lora max_loras max_lora_rank max_cpu_loras "
-    .. "max_num_batched_tokens max_num_seqs long_prefill_token_threshold enable_chunked_prefill async_scheduling "
-    .. "speculative_config max_cudagraph_capture_size compilation_config",
+      .. "tensor_parallel_size prefill_context_parallel_size decode_context_parallel_size data_parallel_size "
+      .. "enable_expert_parallel all2all_backend block_size gpu_memory_utilization kv_cache_memory_bytes "
+      .. "kv_cache_dtype num_gpu_blocks_override enable_prefix_caching enable_lora max_loras max_lora_rank "
+      .. "max_cpu_loras max_num_batched_tokens max_num_seqs long_prefill_token_threshold enable_chunked_prefill "
+      .. "async_scheduling speculative_config max_cudagraph_capture_size compilation_config",
   defaults = { dtype = "auto", tensor_parallel_size = 1, pipeline_parallel_size = 1, data_parallel_size = 1,
     decode_context_parallel_size = 1, enforce_eager = false, kv_cache_dtype = "auto", enable_expert_parallel = false,
     enable_lora = false, max_loras = 1, max_lora_rank = 16, long_prefill_token_threshold = 0 },
@@ -149,16 +151,18 @@ config.config = { between = ", ", rows = {
   { "disable_custom_all_reduce", "False" }, { "quantization", "{quantization_word}" },
   { "quantization_config", "None", since = "0.24" }, { "enforce_eager", "{eager|repr}" },
   { "enable_return_routed_experts", "False", since = "0.14" }, { "kv_cache_dtype", "{kv_dtype}" },
-  { "device_config", "cuda" }, { "structured_outputs_config", "StructuredOutputsConfig(backend='auto')", since = "0.11" },
+  { "device_config", "cuda" }, { "structured_outputs_config", "StructuredOutputsConfig(backend='auto')",
+    since = "0.11" },
   { "decoding_config", "DecodingConfig(guided_decoding_backend='auto')", before = "0.11" },
   { "observability_config", "ObservabilityConfig(otlp_traces_endpoint=None)" }, { "seed", "0" },
   { "served_model_name", "{model}" }, { "num_scheduler_steps", "1", since = "0.6", before = "0.10" },
   { "multi_step_stream_outputs", "True", since = "0.6.4", before = "0.10" },
-  { "enable_prefix_caching", "{prefix_caching|repr}" }, { "chunked_prefill_enabled", "{chunked|repr}", before = "0.12" },
+  { "enable_prefix_caching", "{prefix_caching|repr}" }, { "chunked_prefill_enabled", "{chunked|repr}",
+    before = "0.12" },
   { "enable_chunked_prefill", "{chunked|repr}", since = "0.12" },
   { "use_async_output_proc", "True", before = "0.12" }, { "pooler_config", "None" },
-  { "compilation_config", '{"level":{level},"cudagraph_capture_sizes":[{sizes_down}],"max_capture_size":{most_captured}}',
-    since = "0.6.6", before = "0.11.1" },
+  { "compilation_config", '{"level":{level},"cudagraph_capture_sizes":[{sizes_down}],"max_capture_size":'
+      .. "{most_captured}}", since = "0.6.6", before = "0.11.1" },
   { "compilation_config", "{'mode': <CompilationMode.{mode}>, 'cudagraph_mode': <CUDAGraphMode.{graph_mode}>, "
       .. "'cudagraph_capture_sizes': [{sizes}], 'max_cudagraph_capture_size': {most_captured}}", since = "0.11.1" },
   { "kernel_config", "KernelConfig()", since = "0.19" },

@@ -68,8 +68,8 @@ function logs.write(reader, given, asked)
   local is_each = path:find("%replica", 1, true) ~= nil
   for i, own in ipairs(engines) do
     if i > 1 and not is_each then
-      told[#told + 1] = ("--startup-log has the log of the first of %d engines; %%replica in its name stands for each"):format(
-        #engines)
+      told[#told + 1] = ("--startup-log has the log of the first of %d engines; %%replica in its name stands for each")
+        :format(#engines)
       break
     end
     local about = about_of(given, own)

@@ -1,6 +1,7 @@
 -- What a start-up log says of a deployment: the ledger's numbers (applied/ledger.lua) by name, and what went wrong.
 local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
+local python = require "rooflua.startup.python"
 local release = require "rooflua.engines.release"
 
 local figures = {}
@@ -13,8 +14,7 @@ local pace = { weight_bytes_per_s = 2e9, begin_s = 2, compile_s = 20, profile_s 
 --- "Qwen3MoeForCausalLM" of "qwen3_moe", the word of config.json (model_type); nil where it is not known.
 local function class_of(model)
   if model.family == "" then return nil end
-  local out = model.family:gsub("_text$", ""):gsub("_?(%a)(%w*)", function(first, rest) return first:upper() .. rest end)
-  return out .. "ForCausalLM"
+  return python.class(model.family:gsub("_text$", "") .. "ForCausalLM")
 end
 
 --- Options that the deployment names, by name: those of `engine`, and those whose keys the scenario states.
@@ -72,7 +72,8 @@ function figures.of(found, given)
     dtype = dtypes[model.dtype] or model.dtype, kv_format = facts.counts.kv, weight_format = facts.counts.weights,
     total = facts.hardware.usable_memory_bytes, budget = found.budget_bytes, share = facts.share,
     weights = parts.weights, activations = parts.activations or 0, runtime = parts["non-torch"],
-    graph_bytes = parts.graphs or 0, captured = found.captured_bytes, state_bytes = parts.states or 0, kv = found.kv_bytes, cell = found.cell or 0,
+    graph_bytes = parts.graphs or 0, captured = found.captured_bytes, state_bytes = parts.states or 0,
+    kv = found.kv_bytes, cell = found.cell or 0,
     tokens = found.tokens, blocks = found.blocks, block_size = found.block_size, concurrency = found.concurrency,
     max_model_len = facts.max_model_len, longest = found.longest_tokens, request = found.request_bytes,
     state_blocks = found.state_blocks, running = found.running_requests, slots = found.slots,

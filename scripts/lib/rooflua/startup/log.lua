@@ -10,9 +10,9 @@
 --     config    {between, adds, rows}: the whole configuration (startup/options.lua)
 --     ranks     fun(figures): figures of each process, {{by = "worker", ...}, ...}
 --     rows      {since, before, by, form, level, at, text, when, after, repeats, fails, ends, source}: a line of each
---               process that is called `by`. when: names of figures; after: the figure of seconds before it; repeats: the
---               form stands around each line of the text (of all rows: startup.repeats); fails: a line of the engine's
---               error, behind which only such lines follow; ends: neither it nor what follows is printed
+--               process that is called `by`. when: names of figures; after: the figure of seconds before it;
+--               repeats: the form stands around each line of the text (of all rows: startup.repeats); fails: a line of
+--               the engine's error, behind which only such lines follow; ends: neither it nor what follows is printed
 local choice = require "rooflua.engines.choice"
 local conditions = require "rooflua.engines.conditions"
 local core = require "rooflua.base.core"
@@ -94,7 +94,9 @@ function log.lines(found, given)
     told[1] = ("the log ends before the error of %s %s, whose words are not known: %s"):format(engine.title,
       facts.release, found.reason)
   end
-  if all.assumed then told[#told + 1] = ("start-up log of %s %s: %s"):format(engine.title, facts.release, all.assumed) end
+  if all.assumed then
+    told[#told + 1] = ("start-up log of %s %s: %s"):format(engine.title, facts.release, all.assumed)
+  end
   return lines, told
 end
 

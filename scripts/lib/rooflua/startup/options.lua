@@ -58,11 +58,6 @@ local function named(engine, stated, listed, all)
   return out
 end
 
---- "KvCacheConfig" of "kv_cache_config".
-local function class_of(name)
-  return (name:gsub("_?(%a)(%w*)", function(first, rest) return first:upper() .. rest end))
-end
-
 --- Rows {name, text} as "name=text", those with a dot in their names in a class: kv_cache_config=KvCacheConfig(a=1).
 local function joined(fields, between)
   local out, members, place = {}, {}, {}
@@ -80,7 +75,7 @@ local function joined(fields, between)
     end
   end
   for first, list in pairs(members) do
-    out[place[first]] = ("%s=%s(%s)"):format(first, class_of(first), table.concat(list, ", "))
+    out[place[first]] = ("%s=%s(%s)"):format(first, python.class(first), table.concat(list, ", "))
   end
   return table.concat(out, between)
 end

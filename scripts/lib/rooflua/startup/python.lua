@@ -54,6 +54,11 @@ end
 local Word = {}
 function python.word(name) return setmetatable({ name = name }, Word) end
 
+--- A class of a word in a configuration: "KvCacheConfig" of "kv_cache_config".
+function python.class(word)
+  return (word:gsub("_?(%a)(%w*)", function(first, rest) return first:upper() .. rest end))
+end
+
 --- A number that Python holds as a float.
 function python.as_float(value) return python.word(float(value)) end
 

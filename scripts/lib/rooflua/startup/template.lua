@@ -36,8 +36,10 @@ function template.fill(text, figures)
     local value = figures[name]
     if value == nil and form ~= "repr" then core.fail("start-up log: no figure '%s' for '%s'", name, text) end
     if form == "" then return plain(value) end
-    local printed = forms[form] or core.fail("start-up log: %s", core.unknown_name("form", form, core.sorted_keys(forms)))
-    return printed(value)
+    if not forms[form] then
+      core.fail("start-up log: %s", core.unknown_name("form", form, core.sorted_keys(forms)))
+    end
+    return forms[form](value)
   end))
 end
 
