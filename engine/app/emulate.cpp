@@ -141,7 +141,8 @@ void add_log_options(const Command& command, EmulateArguments* a) {
   command.option("--startup-log-form", a->startup_form,
                  "plain; compose, kubectl: with a container's name in front; json: a line of the "
                  "container's log file",
-                 {.check = one_of({"plain", "compose", "kubectl", "json"}), .needs = "--startup-log"});
+                 {.check = one_of({"plain", "compose", "kubectl", "json"}),
+                  .needs = "--startup-log"});
 }
 
 }  // namespace

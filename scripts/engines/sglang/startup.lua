@@ -115,6 +115,7 @@ local function is_mla(row) row.when = "latent" .. (row.when and " " .. row.when 
 local function not_mla(row) row.when = "not latent" .. (row.when and " " .. row.when or "") return row end
 
 return {
+  host = "127.0.0.1",
   stamp = "%Y-%m-%d %H:%M:%S",
   forms = { log = "[{time}{rank_word}] {message}", raw = "{message}" },
   ranks = ranks,
@@ -140,14 +141,14 @@ return {
   config = { between = ", ", adds = true, rows = {
     { "model_path", "{model|repr}" }, { "tokenizer_path", "{model|repr}" }, { "tokenizer_mode", "'auto'" },
     { "skip_tokenizer_init", "False" }, { "load_format", "'auto'" }, { "trust_remote_code", "False" },
-    { "context_length", "{stated_length|repr}" }, { "is_embedding", "False" }, { "host", "'127.0.0.1'" },
+    { "context_length", "{stated_length|repr}" }, { "is_embedding", "False" }, { "host", "{host|repr}" },
     { "port", "{port}" }, { "dtype", "'auto'" }, { "quantization", "{quantization|repr}" },
     { "kv_cache_dtype", "{kv_dtype|repr}" }, { "mem_fraction_static", "{share|float}" },
     { "max_running_requests", "{most_running|repr}" }, { "max_total_tokens", "{most_tokens|repr}" },
     { "chunked_prefill_size", "{chunk}" }, { "max_prefill_tokens", "{prefill}" }, { "schedule_policy", "'fcfs'" },
     { "schedule_conservativeness", "{conservativeness|float}" }, { "page_size", "{page}" },
     { "device", "'cuda'" }, { "tp_size", "{all_tp}" }, { "pp_size", "{pp}" }, { "stream_interval", "1" },
-    { "random_seed", "1" }, { "log_level", "'info'" }, { "served_model_name", "{model|repr}" }, { "dp_size", "{dp}" },
+    { "random_seed", "1" }, { "log_level", "'info'" }, { "served_model_name", "{served|repr}" }, { "dp_size", "{dp}" },
     { "load_balance_method", "'round_robin'", before = "0.5.10" }, { "load_balance_method", "'auto'",
       since = "0.5.10" },
     { "attn_cp_size", "{cp}", since = "0.5.9" }, { "nnodes", "1" }, { "node_rank", "0" },
@@ -263,7 +264,7 @@ return {
     { by = "api", after = "serve_s", text = "INFO:     Started server process [1]", source = "uvicorn" },
     { by = "api", text = "INFO:     Waiting for application startup.", source = "uvicorn" },
     { by = "api", text = "INFO:     Application startup complete.", source = "uvicorn" },
-    { by = "api", text = "INFO:     Uvicorn running on http://127.0.0.1:{port} (Press CTRL+C to quit)",
+    { by = "api", text = "INFO:     Uvicorn running on http://{host}:{port} (Press CTRL+C to quit)",
       source = "uvicorn" },
     { by = "api", after = "serve_s", text = "The server is fired up and ready to roll!",
       source = "python/sglang/srt/entrypoints/http_server.py" },

@@ -72,6 +72,7 @@ local function ranks(all)
 end
 
 return {
+  host = "localhost",
   stamp = "%m/%d/%Y-%H:%M:%S",
   forms = { log = "[{time}] [TRT-LLM] {rank_word}[{level}] {message}", native = "[TensorRT-LLM][INFO] {message}",
     raw = "{message}" },
@@ -96,7 +97,8 @@ return {
     { "backend", "'pytorch'" }, { "disable_overlap_scheduler", "{no_overlap|repr}" },
     { "cuda_graph_config.max_batch_size", "{graph_most}", when = "graphs" },
     -- what the rows above say, by the names of the options
-    { "tp_size", "", when = "never" }, { "pp_size", "", when = "never" }, { "ep_size", "", when = "never" },
+    { "host", "", when = "never" }, { "port", "", when = "never" }, { "tp_size", "", when = "never" }, { "pp_size", "",
+      when = "never" }, { "ep_size", "", when = "never" },
   } },
 
   rows = {
@@ -236,6 +238,6 @@ return {
       source = "log of 0.12" },
     { by = "api", form = "raw", after = "serve_s", text = "INFO:     Started server process [1]\nINFO:     Waiting "
         .. "for application startup.\nINFO:     Application startup complete.\nINFO:     Uvicorn running on "
-        .. "http://0.0.0.0:{port} (Press CTRL+C to quit)", source = "uvicorn" },
+        .. "http://{host}:{port} (Press CTRL+C to quit)", source = "uvicorn" },
   },
 }

@@ -42,6 +42,7 @@ local function ranks(all)
 end
 
 return {
+  host = "0.0.0.0",
   stamp = "%m-%d %H:%M:%S",
   repeats = true, -- NewLineFormatter puts the same words in front of each line of a message
   forms = { log = "{process}{level} {time} [{at}] {message}", raw = "{process}{message}" },
@@ -225,11 +226,11 @@ return {
     { since = "0.20", by = "core", at = "core.py:345", when = "not compiles", text = "init engine (profile, create "
         .. "kv cache, warmup model) took {init_s|f2} s", source = "the same" },
     { before = "0.9", by = "api", at = "api_server.py:1090", after = "serve_s", when = "starts",
-      text = "Starting vLLM API server on http://0.0.0.0:{port}", source = "api_server.py of 0.8.5" },
+      text = "Starting vLLM API server on http://{host}:{port}", source = "api_server.py of 0.8.5" },
     { since = "0.9", before = "0.18", by = "api", at = "api_server.py:1818", after = "serve_s", when = "starts",
-      text = "Starting vLLM API server 0 on http://0.0.0.0:{port}", source = "pull request 17546 of 2025-05-30" },
+      text = "Starting vLLM API server 0 on http://{host}:{port}", source = "pull request 17546 of 2025-05-30" },
     { since = "0.18", by = "api", at = "api_server.py:594", after = "serve_s", when = "starts",
-      text = "Starting vLLM server on http://0.0.0.0:{port}", source = "pull request 34551 of 2026-03-04" },
+      text = "Starting vLLM server on http://{host}:{port}", source = "pull request 34551 of 2026-03-04" },
     { by = "api", form = "raw", when = "starts", text = "INFO:     Started server process [1]\nINFO:     Waiting "
         .. "for application startup.\nINFO:     Application startup complete.", source = "uvicorn" },
     { by = "api", form = "raw", fails = true, when = "not starts not error_scheduler",

@@ -128,7 +128,10 @@ config.values = {
 
 --- Options in the order of `non-default args`, and values at which the parser leaves them.
 config.named = {
-  order = "model dtype max_model_len quantization enforce_eager attention_backend pipeline_parallel_size "
+  of_server = { "tool_call_parser", "host", "port", "api_key" },
+  order = "tool_call_parser host port api_key trust_remote_code load_format dtype max_model_len quantization "
+    .. "enforce_eager "
+    .. "served_model_name reasoning_parser attention_backend pipeline_parallel_size "
       .. "tensor_parallel_size prefill_context_parallel_size decode_context_parallel_size data_parallel_size "
       .. "enable_expert_parallel all2all_backend block_size gpu_memory_utilization kv_cache_memory_bytes "
       .. "kv_cache_dtype num_gpu_blocks_override enable_prefix_caching enable_lora max_loras max_lora_rank "
@@ -139,7 +142,7 @@ config.named = {
     enable_lora = false, max_loras = 1, max_lora_rank = 16, long_prefill_token_threshold = 0 },
 }
 
-config.config = { between = ", ", rows = {
+config.config = { between = ", ", bare = true, rows = {
   { "model", "{model|repr}" }, { "speculative_config", "{speculative}" }, { "tokenizer", "{model|repr}" },
   { "skip_tokenizer_init", "False" }, { "tokenizer_mode", "auto" }, { "revision", "None" },
   { "override_neuron_config", "None", since = "0.6.6", before = "0.12" },
@@ -155,7 +158,7 @@ config.config = { between = ", ", rows = {
     since = "0.11" },
   { "decoding_config", "DecodingConfig(guided_decoding_backend='auto')", before = "0.11" },
   { "observability_config", "ObservabilityConfig(otlp_traces_endpoint=None)" }, { "seed", "0" },
-  { "served_model_name", "{model}" }, { "num_scheduler_steps", "1", since = "0.6", before = "0.10" },
+  { "served_model_name", "{served}" }, { "num_scheduler_steps", "1", since = "0.6", before = "0.10" },
   { "multi_step_stream_outputs", "True", since = "0.6.4", before = "0.10" },
   { "enable_prefix_caching", "{prefix_caching|repr}" }, { "chunked_prefill_enabled", "{chunked|repr}",
     before = "0.12" },

@@ -200,6 +200,17 @@ test("options that the deployment does not name are not listed, and neither are 
     "mem_fraction_static=0.8, max_running_requests=48", "tp_size=2, ")
 end)
 
+test("options that change no figure stand where the engine prints them", function()
+  local vllm_log = log { "vllm 0.24", port = 9000, trust_remote_code = true, served_model_name = { "x" },
+    max_num_seqs = 8 }
+  test.has(vllm_log, "{'model_tag': 'llama-3.1-8b', 'port': 9000, 'model': 'llama-3.1-8b', 'trust_remote_code': True, "
+    .. "'served_model_name': ['x'], 'max_num_seqs': 8}\n", " trust_remote_code=True, ", " served_model_name=x, ",
+    "Starting vLLM server on http://0.0.0.0:9000\n")
+  test.has(log { "sglang 0.5.9", host = "0.0.0.0", port = 9001, served_model_name = "y" }, "host='0.0.0.0', "
+    .. "port=9001, ",
+    "served_model_name='y', ", "Uvicorn running on http://0.0.0.0:9001 ")
+end)
+
 test("an engine that does not start ends with its own error", function()
   local function last(engine, more) return log(engine, more):match "([^\n]*)\n[^\n]*\n[^\n]*\n$" end
   local short = { model = "qwen3-32b" }

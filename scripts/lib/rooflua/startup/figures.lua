@@ -64,7 +64,8 @@ end
 --- Figures by name; bytes are of one GPU, that with the least room.
 --- @param found table of ledger.of
 --- @param given table the scenario, or what `rooflua capacity` is asked
-function figures.of(found, given)
+--- @param stated table of figures.stated
+function figures.of(found, given, stated)
   local facts, parts = found.facts, parts_of(found)
   local model, engine = facts.model, facts.engine
   local out = { release = facts.release:gsub("^(%d+%.%d+)$", "%1.0"), engine = engine.name, layers = model.layers,
@@ -80,7 +81,10 @@ function figures.of(found, given)
     seats = facts.seats, step_tokens = facts.budget, chunk = facts.chunk, largest_graph = facts.largest_graph,
     graphs = not facts.eager, latent = model.mla ~= nil, prefix_caching = facts.prefix_caching,
     tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, cp = facts.cp, dcp = facts.dcp,
-    world = facts.tp * facts.pp * facts.cp, port = engine.port }
+    world = facts.tp * facts.pp * facts.cp, port = stated.port or engine.port,
+    host = stated.host or engine.startup.host }
+  local served = stated.served_model_name
+  out.served = type(served) == "table" and core.plain(served)[1] or served or out.model
   out.several = out.world > 1
   for name, value in pairs(pace) do out[name] = value end
   out.load_s = out.weights / pace.weight_bytes_per_s

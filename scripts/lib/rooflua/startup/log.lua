@@ -7,7 +7,8 @@
 --     values    rows as those of `rules`: figures by release, GPU and deployment; a text may have figures in it
 --     figures   fun(figures, facts, stated): more figures, in the same table
 --     named     {order, defaults}: options in the order in which they are listed, and values that are not listed
---     config    {between, adds, rows}: the whole configuration (startup/options.lua)
+--     config    {between, bare, adds, rows}: the whole configuration (startup/options.lua)
+--     host      where its server listens if no option says it
 --     ranks     fun(figures): figures of each process, {{by = "worker", ...}, ...}
 --     rows      {since, before, by, form, level, at, text, when, after, repeats, fails, ends, source}: a line of each
 --               process that is called `by`. when: names of figures; after: the figure of seconds before it;
@@ -75,7 +76,8 @@ function log.lines(found, given)
   local engine, startup = facts.engine, facts.engine.startup
   if not startup then core.fail("what %s logs when it starts is not known", engine.title) end
   local chosen = choice.of(given.engine or { engine.name .. " " .. facts.release })
-  local all, stated = figures.of(found, given), figures.stated(found, given, chosen)
+  local stated = figures.stated(found, given, chosen)
+  local all = figures.of(found, given, stated)
   add_values(all, startup.values, facts)
   startup.figures(all, facts, stated)
   options.add(all, found, given, stated)

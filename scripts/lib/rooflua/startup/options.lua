@@ -29,7 +29,7 @@ local function with_parts(engine, facts, stated, given)
 end
 
 --- {name, value} of options that the deployment names and whose values are no defaults, in the engine's order.
---- @param listed table {order = "name name ...", defaults = {name = value}}
+--- @param listed table {of_server = names in front of the model's, order = "name name ...", defaults = {name = value}}
 local function named(engine, stated, listed, all)
   local whole, out, place = {}, {}, {}
   for name, value in core.sorted_pairs(stated) do
@@ -80,20 +80,28 @@ local function joined(fields, between)
   return table.concat(out, between)
 end
 
---- The configuration: rows {name, text, since, before, when} of the release, and named options that no row has.
---- @param listed table {between, adds, rows}
+--- A value in a configuration, with or without quotes around texts.
+local function shown(listed, option, value)
+  return listed.bare and type(value) == "string" and value or python.repr(held(option, value))
+end
+
+--- The configuration: rows {name, text, since, before, when} of the release, and named options that no row has. A row
+--- without figures is what holds where the option is not named.
+--- @param listed table {between, bare, adds, rows}
 local function configuration(engine, version, listed, stated, all)
   local fields, has = {}, {}
   for _, row in ipairs(listed.rows) do
     if release.holds(row, version) and template.holds(row.when, all) then
-      fields[#fields + 1] = { row[1], template.fill(row[2], all) }
+      local own = not row[2]:find("{", 1, true) and stated[row[1]]
+      fields[#fields + 1] = { row[1], own ~= nil and own ~= false and shown(listed, engine.option[row[1]], own)
+        or template.fill(row[2], all) }
     end
     has[row[1]] = true
   end
   for name, value in core.sorted_pairs(listed.adds and stated or {}) do
     local option = engine.option[name]
     if not has[name] and not option.variable and not option.file and release.holds(option, version) then
-      fields[#fields + 1] = { name, python.repr(held(option, value)) }
+      fields[#fields + 1] = { name, shown(listed, option, value) }
     end
   end
   return joined(fields, listed.between)
@@ -106,8 +114,14 @@ function options.add(all, found, given, stated)
   local engine, startup = facts.engine, facts.engine.startup
   local whole = with_parts(engine, facts.resolved.facts, stated, given)
   if startup.named then
-    local pairs_of = { { "model_tag", all.model }, { "model", all.model } }
-    for _, each in ipairs(named(engine, whole, startup.named, all)) do pairs_of[#pairs_of + 1] = each end
+    local pairs_of, has_model = { { "model_tag", all.model } }, false
+    for _, each in ipairs(named(engine, whole, startup.named, all)) do
+      if not has_model and not core.is_among(each[1], startup.named.of_server) then
+        pairs_of[#pairs_of + 1], has_model = { "model", all.model }, true
+      end
+      pairs_of[#pairs_of + 1] = each
+    end
+    if not has_model then pairs_of[#pairs_of + 1] = { "model", all.model } end
     all.args, all.namespace = python.dict(pairs_of), python.arguments(pairs_of)
   end
   all.config = configuration(engine, facts.release, startup.config, whole, all)
