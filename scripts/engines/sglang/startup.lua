@@ -215,6 +215,11 @@ return {
     { since = "0.5.2", by = "worker", when = "slots", text = "Mamba Cache is allocated. max_mamba_cache_size: "
         .. "{slots}, conv_state size: {convolution|gib2}GB, ssm_state size: {state|gib2}GB ",
       source = "python/sglang/srt/mem_cache/memory_pool.py of v0.5.10" },
+    -- layers with windows first: SWAKVPool makes their pool before the other
+    { since = "0.5.2", before = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. "
+        .. "#tokens: {swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
+    { since = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. dtype: torch.{kv_torch}, "
+        .. "#tokens: {swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
     { since = "0.4.3", before = "0.4.4", by = "worker", text = "KV Cache is allocated. K size: {kv_half|gib2} GB, V "
         .. "size: {kv_half|gib2} GB.", source = "python/sglang/srt/mem_cache/memory_pool.py of v0.4.3" },
     not_mla { since = "0.4.4", before = "0.5.13", by = "worker", text = "KV Cache is allocated. #tokens: {tokens}, "
@@ -227,10 +232,6 @@ return {
         .. "2026-05-24" },
     is_mla { since = "0.5.13", by = "worker", text = "KV Cache is allocated. dtype: torch.{kv_torch}, #tokens: "
         .. "{tokens}, KV size: {kv_whole|gib2} GB", source = "the same" },
-    { since = "0.5.2", before = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. "
-        .. "#tokens: {swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
-    { since = "0.5.13", by = "worker", when = "swa_tokens", text = "KV Cache is allocated. dtype: torch.{kv_torch}, "
-        .. "#tokens: {swa_tokens}, K size: {swa_half|gib2} GB, V size: {swa_half|gib2} GB", source = "the same" },
     { by = "worker", text = "Memory pool end. avail mem={after_pool|gib2} GB", source = runner },
     { before = "0.4.4", by = "worker", when = "graphs", text = "Capture cuda graph begin. This can take up to "
         .. "several minutes.", source = runner .. " of v0.4.0" },

@@ -78,6 +78,8 @@ function config.figures(all, facts, stated)
   local without = (all.graph_bytes or 0) / all.total
   all.share_without, all.share_with = rounded(all.share - without), math.min(1, rounded(all.share + without))
   all.free_first = all.total - all.runtime
+  all.override = facts.blocks
+  all.profiled_blocks = all.block_bytes > 0 and math.max(0, math.floor(all.kv / all.block_bytes)) or 0
   all.all_ranks = all.world * all.dp
   all.cpu_blocks = math.floor(4 * gib / (all.kv / math.max(1, all.blocks)))
   all.init_s = all.profile_s + (all.compiles and all.compile_s or 0) + (all.graphs and all.capture_s or 0)

@@ -104,6 +104,12 @@ test("SGLang's log has the ledger's figures, as its releases print them", functi
     deployment = { tp = 8 } }))
   test.has(log("sglang 0.5.13", { model = "deepseek-v3", hardware = "b200", deployment = { tp = 8 } }),
     ("KV Cache is allocated. dtype: torch.bfloat16, #tokens: %d, KV size: "):format(found.kv_tokens))
+  local windows = { model = "gpt-oss-120b", hardware = "h200-sxm" }
+  local tokens = engines.capacity(about("sglang 0.5.9", windows)).kv_tokens
+  local window = math.floor(0.8 * tokens)
+  test.has(log("sglang 0.5.9", windows), ("full_layer_tokens=%d, swa_layer_tokens=%d\n"):format(tokens, window))
+  local first, second = log("sglang 0.5.9", windows):match "#tokens: (%d+), .-#tokens: (%d+), "
+  test.equal(first .. " " .. second, ("%d %d"):format(window, tokens))
 end)
 
 local allocated = "%[MemUsageChange%] Allocated ([%d.]+) GiB for max tokens in paged KV cache %((%d+)%)%."
@@ -177,6 +183,15 @@ test("each line has the words of the release", function()
   test.check(not newer:find "API server version", "0.24 has a logo")
   test.check(not log("vllm 0.8.5"):find "Available KV cache memory", "0.8.5 does not say what is available")
   test.check(not log("vllm 0.19"):find "EPLB", "0.19 has no EPLB rank")
+end)
+
+test("numbers are printed as Python prints them", function()
+  test.has(log { "vllm 0.24", kv_cache_memory_bytes = 20 * gib }, "reserved 20.0 GiB memory for KV Cache")
+  test.has(log { "vllm 0.24", kv_cache_memory_bytes = 20.5 * gib }, "reserved 20.5 GiB memory for KV Cache")
+  test.has(log { "vllm 0.24", gpu_memory_utilization = 1 }, "'gpu_memory_utilization': 1.0}")
+  test.has(log({ "vllm 0.24", num_gpu_blocks_override = 2000 }, { deployment = { max_model_len = 8192 } }),
+    " with num_gpu_blocks_override=2000\n", "GPU KV cache size: 32,000 tokens\n")
+  test.has(log({ "sglang 0.5.9" }, { deployment = { memory_utilization = 0.875 } }), "mem_fraction_static=0.875, ")
 end)
 
 test("the same inputs give the same bytes", function()

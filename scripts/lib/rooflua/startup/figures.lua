@@ -75,7 +75,7 @@ function figures.of(found, given, stated)
     weights = parts.weights, activations = parts.activations or 0, runtime = parts["non-torch"],
     graph_bytes = parts.graphs or 0, captured = found.captured_bytes, state_bytes = parts.states or 0,
     kv = found.kv_bytes, cell = found.cell or 0,
-    tokens = found.tokens, blocks = found.blocks, block_size = found.block_size, concurrency = found.concurrency,
+    tokens = found.tokens, block_bytes = found.block_bytes, blocks = found.blocks, block_size = found.block_size, concurrency = found.concurrency,
     max_model_len = facts.max_model_len, longest = found.longest_tokens, request = found.request_bytes,
     state_blocks = found.state_blocks, running = found.running_requests, slots = found.slots,
     seats = facts.seats, step_tokens = facts.budget, chunk = facts.chunk, largest_graph = facts.largest_graph,

@@ -3,13 +3,14 @@ local core = require "rooflua.base.core"
 
 local python = {}
 
---- The shortest text that reads as the same number; a float has a point.
+--- The shortest text that reads as the same number: a float has a point, and an exponent below 1e-4 and from 1e16 on.
 local function float(value)
-  for digits = 1, 17 do
-    local text = ("%." .. digits .. "g"):format(value)
+  for digits = 0, 16 do
+    local text = ("%." .. digits .. "e"):format(value)
     if tonumber(text) == value then
-      if text:find "[e.]" or value ~= math.floor(value) then return text end
-      return math.abs(value) < 1e16 and ("%.1f"):format(value) or text
+      local exponent = tonumber(text:match "e(.*)$")
+      if value ~= 0 and (exponent < -4 or exponent >= 16) then return text end
+      return ("%." .. math.max(1, digits - exponent) .. "f"):format(value)
     end
   end
 end
