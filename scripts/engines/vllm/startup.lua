@@ -205,7 +205,8 @@ return {
         .. "{cpu_blocks}\nMaximum concurrency for {max_model_len} tokens per request: {concurrency|f2}x",
       source = "vllm/executor/executor_base.py of 0.7.3" },
     { since = "0.8", by = "core", at = "kv_cache_utils.py:2074", when = "override not v0", text = "Overriding "
-        .. "num_gpu_blocks={profiled_blocks} with num_gpu_blocks_override={override}", source = cache .. " at 0a3e2dbc" },
+        .. "num_gpu_blocks={profiled_blocks} with num_gpu_blocks_override={override}",
+        source = cache .. " at 0a3e2dbc" },
     { since = "0.8", before = "0.27", by = "core", at = "kv_cache_utils.py:1087", when = "not v0",
       text = "GPU KV cache size: {tokens|grouped} tokens", source = "pull request 13596 of 2025-02-20" },
     { since = "0.8", before = "0.27", by = "core", at = "kv_cache_utils.py:1091", when = "not v0",
