@@ -20,6 +20,7 @@ struct EmulateArguments {
   std::string host = "127.0.0.1", ports, record, model_name;
   int port = 8000, answer_tokens = 128, most_streams = 4096;
   std::string kv_events, kv_replay, kv_topic, kv_seed = "0";
+  std::string startup_log, startup_form = "plain";
   bool admin = false;
   double speed = 1, drain_s = 10, bytes_per_token = 4, tool_share = 0.5, request_s = 30;
 };
@@ -47,6 +48,10 @@ Json options_of(const EmulateArguments& a) {
     kv["seed"] = a.kv_seed;
   }
   if (!a.model_name.empty()) out["model_name"] = a.model_name;
+  if (!a.startup_log.empty()) {
+    out["startup_log"] = a.startup_log;
+    out["startup_form"] = a.startup_form;
+  }
   return out;
 }
 
@@ -62,7 +67,8 @@ void check_scenario(const script::Scenario& scenario) {
 }
 
 int emulate_scenario(const EmulateArguments& a, const std::filesystem::path& home) {
-  check_files({a.run.json, a.run.requests, a.run.trace, a.record}, {a.run.scenario, a.run.model});
+  check_files({a.run.json, a.run.requests, a.run.trace, a.record, a.startup_log},
+              {a.run.scenario, a.run.model});
   script::ScenarioOptions options;
   options.command = launch_command(a.run.command, a.run.engine, a.run.model);
   options.set = with_engine(options.command.text.empty() ? a.run.engine : "", a.run.set);
@@ -128,6 +134,17 @@ void add_kv_options(const Command& command, EmulateArguments* a) {
                  {.needs = "--kv-events"});
 }
 
+void add_log_options(const Command& command, EmulateArguments* a) {
+  command.option("--startup-log", a->startup_log,
+                 "Write what the engine logs when it starts (- = stdout); %replica in it is the "
+                 "replica's number, from 0");
+  command.option("--startup-log-form", a->startup_form,
+                 "plain; compose, kubectl: with a container's name in front; json: a line of the "
+                 "container's log file",
+                 {.check = one_of({"plain", "compose", "kubectl", "json"}),
+                  .needs = "--startup-log"});
+}
+
 }  // namespace
 
 void add_emulate(const Command& app) {
@@ -138,6 +155,7 @@ void add_emulate(const Command& app) {
                  {.required = true});
   add_server_options(command, a);
   add_kv_options(command, a);
+  add_log_options(command, a);
   command.option("--set", a->run.set,
                  "key=value: any declared parameter (steps.prefill_divisor=2.0)",
                  {.repeated = true});

@@ -43,6 +43,7 @@ return {
   seen = "1.3.0",
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
+  startup = require "engines.trtllm.startup",
   tiers = tiers.of,
   host_memory = tiers.host_memory,
 

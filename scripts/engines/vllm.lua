@@ -104,6 +104,7 @@ return {
   port = 8000,
   metrics = require "engines.vllm.metrics",
   kv_events = require "engines.vllm.kv_events",
+  startup = require "engines.vllm.startup",
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",
     source = "vllm/v1/metrics/loggers.py, 0.10 on (kv_cache_usage_perc; before, gpu_cache_usage_perc)" },

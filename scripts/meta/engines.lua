@@ -71,6 +71,14 @@ function engines.of(text, about) end
 ---@return rooflua.Capacity
 function engines.capacity(about) end
 
+--- What an engine logs when it starts a deployment, in the words of its release, with the figures of engines.capacity.
+--- One that does not start logs its error at the end.
+---@param about table as engines.capacity takes it, with form = "plain", "compose", "kubectl" or "json", and replica,
+---  from 0
+---@return string
+---@return string[] sentences on what is not in it
+function engines.startup_log(about) end
+
 ---@class rooflua.ChangedRule
 ---@field name string as rules write it
 ---@field called string its flag, where it has one

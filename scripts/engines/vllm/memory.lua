@@ -60,15 +60,18 @@ end
 
 --- Before graphs are captured, vLLM estimates their memory from the first ones: a part for the largest, and for each
 --- of the piecewise graphs and those of decode steps a part that grows with the layers.
-local function graph_bytes(facts)
+local function captured_bytes(facts)
   local values = facts.values
-  if not values.graphs_counted or facts.eager then return 0 end
+  if facts.eager then return 0 end
   local rows = facts.seats * (1 + (facts.drafts or 0))
   local own = values.max_cudagraph_capture_size
   local most = facts.is_stated "max_cudagraph_capture_size" and facts.largest_graph or min(2 * rows, own)
   local graphs = graph_sizes(most) + graph_sizes(min(most, rows))
   return values.first_graph_bytes + graphs * facts.model.layers * values.graph_layer_bytes
 end
+
+--- What of it is taken from the KV cache.
+local function graph_bytes(facts) return facts.values.graphs_counted and captured_bytes(facts) or 0 end
 
 --- Bytes of a token in one layer of a kind. Latent attention with an index keeps its FP8 cache with scales and the
 --- rotated part in 16 bit.
@@ -132,7 +135,7 @@ local function divided(facts, sampler_bytes)
   local one = pages.blocks_of(layout, facts.max_model_len, facts)
   local concurrency = blocks / pages.blocks_of(layout, facts.max_model_len, facts, true)
   least.budget_bytes = values.kv_cache_memory_bytes and least.needed_bytes or requested
-  least.counts_windows_whole = not values.layer_groups
+  least.counts_windows_whole, least.captured_bytes = not values.layer_groups, captured_bytes(facts)
   least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes
   least.groups, least.concurrency, least.is_short = layout.groups, concurrency, one > checked
   least.request_bytes = one * (layout.checked_bytes or layout.block_bytes)

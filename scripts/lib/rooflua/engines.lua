@@ -60,6 +60,16 @@ function engines.capacity(about)
   return text.of(about)
 end
 
+--- What an engine logs when it starts a deployment, in the words of its release and with the figures of
+--- engines.capacity. One that does not start logs its error at the end.
+--- @param about table as engines.capacity takes it, with form = "plain", "compose", "kubectl" or "json", and replica
+--- @return string
+--- @return string[] sentences on what is not in it
+function engines.startup_log(about)
+  local logs = require "rooflua.serving.startup_logs"
+  return logs.of(about)
+end
+
 --- The newest release of the engine whose kernels a database has, by its name there.
 --- @param about table what a step model is bound with: model, hardware, deployment
 function engines.of_tables(name, about) return values.of_tables(name, about) end

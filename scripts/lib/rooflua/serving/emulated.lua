@@ -12,6 +12,7 @@ local release = require "rooflua.engines.release"
 local schema = require "rooflua.serving.served_metrics"
 local statuses = require "rooflua.base.statuses"
 local full_run = require "rooflua.serving.full_run"
+local startup_logs = require "rooflua.serving.startup_logs"
 
 local emulated = {}
 
@@ -193,6 +194,9 @@ function emulated.run(reader, given, options)
   local asked = options.emulate
   check(reader, given, asked)
   local served, told = without_clients(given)
+  for _, sentence in ipairs(asked.startup_log and startup_logs.write(reader, given, asked) or {}) do
+    told[#told + 1] = sentence
+  end
   rehearse(reader, served)
   local simulation = live.begin(reader, served, { inbox = true, requests_path = options.requests_path,
     trace_path = options.trace_path })
