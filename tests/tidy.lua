@@ -314,7 +314,7 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
   if type(given) ~= "table" or given[1] and given[1][1] then given = { rules = {} } end -- no engine, and no rules
   engine_names[given.name or ""] = given.name ~= nil or nil
   for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
-  for i, rule in ipairs(given.rules or given) do
+  for i, rule in ipairs(type(given.rules) == "function" and given.rules() or given.rules or given) do
     -- A list of rows has a file of its own, which is looked at as well.
     local has_source = type(rule.source) == "string" and rule.source ~= ""
     check(rule[1] ~= nil or has_source, ("%s: rules[%d] has no source"):format(path, i))

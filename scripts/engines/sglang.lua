@@ -2,16 +2,8 @@
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
-local fusions = require "engines.sglang.fusions"
-local implications = require "engines.sglang.implications"
-local kernels = require "engines.sglang.kernels"
 local memory = require "engines.sglang.memory"
-local memory_rules = require "engines.sglang.memory_rules"
-local reserve = require "engines.sglang.reserve"
-local rocm = require "engines.rules.rocm"
 local tiers = require "engines.sglang.tiers"
-local weight_only = require "engines.rules.weight_only"
-local python_host = require "engines.rules.python_host"
 
 --- An option of the whole engine as that of each data-parallel rank.
 local function of_rank(value, facts) return math.ceil(value / facts.dp) end
@@ -78,8 +70,8 @@ return {
   oldest_command = "0.5.0",
   image = "lmsysorg/sglang:v%s",
   port = 30000,
-  metrics = require "engines.sglang.metrics",
-  startup = require "engines.sglang.startup",
+  metrics = function() return require "engines.sglang.metrics" end,
+  startup = function() return require "engines.sglang.startup" end,
   prometheus = { waiting = "sglang:num_queue_reqs", running = "sglang:num_running_reqs",
     kv_used_frac = "sglang:token_usage", source = "python/sglang/srt/metrics/collector.py, 0.4 on" },
   model = "--model-path",
@@ -108,7 +100,7 @@ return {
     return ranks, { "dp_size" }
   end,
 
-  options = flags.joined({
+  options = function() return flags.joined({
     { "tp_size", parameter = "tp", flag = "--tp-size", also = { "--tp", "--tensor-parallel-size" }, type = "integer",
       min = 1, key = "deployment.tp", read = function(all, facts) return all / facts.dp / facts.cp end,
       doc = "GPUs of an engine, all ranks of the attention" },
@@ -230,11 +222,12 @@ return {
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, fusions.options, implications.options, tiers.options, require "engines.sglang.flags"),
+  }, require("engines.sglang.fusions").options, require("engines.sglang.implications").options, tiers.options,
+    require "engines.sglang.flags")() end,
 
-  implies = implications.rows,
+  implies = function() return require("engines.sglang.implications").rows end,
 
-  rules = {
+  rules = function() return {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,
       disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
       schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
@@ -271,7 +264,7 @@ return {
         source = "python/sglang/srt/server_args.py: GPUs below 20 GB" },
       { gpu = { memory_gib_from = 160 }, chunked_prefill_size = 16384, cuda_graph_max_bs = 512,
         source = "python/sglang/srt/server_args.py: GPUs of 160 GB and more" } },
-    reserve,
+    require "engines.sglang.reserve",
     { router = "round_robin", dp_padding = "sglang",
       source = "managers/data_parallel_controller.py; layers/dp_attention.py" },
     { pipeline_steps = function(facts) return facts.pp end, source = "managers/scheduler_pp_mixin.py: pp_loop_size is "
@@ -296,7 +289,7 @@ return {
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
-    fusions.rules,
+    require("engines.sglang.fusions").rules,
     { ropes_in_attention = false, heads_apart = false, launches_apart = false, blocks_launch_apart = false,
       launch_apart_s = 0,
       source = "python/sglang/srt/layers/rotary_embedding.py: a kernel in front of the attention; "
@@ -319,11 +312,11 @@ return {
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
-    weight_only,
-    require "engines.sglang.frontend", memory_rules,
-    python_host,
-    rocm,
-    fusions.kernels,
-    kernels,
-  },
+    require "engines.rules.weight_only",
+    require "engines.sglang.frontend", require "engines.sglang.memory_rules",
+    require "engines.rules.python_host",
+    require "engines.rules.rocm",
+    require("engines.sglang.fusions").kernels,
+    require "engines.sglang.kernels",
+  } end,
 }

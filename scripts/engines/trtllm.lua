@@ -3,12 +3,8 @@
 --- The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
-local implications = require "engines.trtllm.implications"
-local kernels = require "engines.trtllm.kernels"
 local memory = require "engines.trtllm.memory"
-local memory_rules = require "engines.trtllm.memory_rules"
 local tiers = require "engines.trtllm.tiers"
-local python_host = require "engines.rules.python_host"
 
 local decoding_types = { MTP = "mtp", NGRAM = "free", EAGLE = "eagle", EAGLE3 = "eagle", DRAFT_TARGET = "draft_model",
   DFLASH = "block_parallel", DSPARK = "block_parallel" }
@@ -43,7 +39,7 @@ return {
   seen = "1.3.0",
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
-  startup = require "engines.trtllm.startup",
+  startup = function() return require "engines.trtllm.startup" end,
   tiers = tiers.of,
   host_memory = tiers.host_memory,
 
@@ -85,7 +81,7 @@ return {
   --- Keys of the YAML file whose null says something: {option, value}.
   nulls = { cuda_graph_config = { "cuda_graph_config.max_batch_size", 0 } },
 
-  options = flags.joined({
+  options = function() return flags.joined({
     { "backend", parameter = "backend", flag = "--backend", type = "text", idle = { "pytorch" },
       note = "only the PyTorch backend is modelled", elsewhere = "only the PyTorch backend is modelled",
       doc = "which runtime runs the model" },
@@ -194,11 +190,12 @@ return {
       drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
     { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
       elsewhere = "say `speculation`", doc = "drafts of a step" },
-  }, implications.options, implications.flags, tiers.options, require "engines.trtllm.flags"),
+  }, require("engines.trtllm.implications").options, require("engines.trtllm.implications").flags, tiers.options,
+    require "engines.trtllm.flags")() end,
 
-  implies = implications.rows,
+  implies = function() return require("engines.trtllm.implications").rows end,
 
-  rules = {
+  rules = function() return {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192, ["kv_cache_config.tokens_per_block"] = 32,
       disable_overlap_scheduler = false, ["cuda_graph_config.max_batch_size"] = 128,
       batch_wait_timeout_iters = 0, batch_wait_max_tokens_ratio = 0,
@@ -255,8 +252,8 @@ return {
     { experts_apart = false, source = "issue 6577, open" },
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
-    memory_rules,
-    kernels,
-    python_host,
-  },
+    require "engines.trtllm.memory_rules",
+    require "engines.trtllm.kernels",
+    require "engines.rules.python_host",
+  } end,
 }

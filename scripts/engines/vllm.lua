@@ -1,16 +1,8 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
-local generations = require "engines.vllm.generations"
-local graphs = require "engines.vllm.graphs"
-local implications = require "engines.vllm.implications"
-local kernels = require "engines.vllm.kernels"
 local memory = require "engines.vllm.memory"
-local memory_rules = require "engines.vllm.memory_rules"
-local pools = require "engines.vllm.pools"
-local rocm = require "engines.rules.rocm"
 local tiers = require "engines.vllm.tiers"
-local weight_only = require "engines.rules.weight_only"
 
 --- -O3 and -O.level=3: levels of optimisation were the compilation's, and are a flag of their own since 0.12.
 local function respelled(word)
@@ -102,9 +94,9 @@ return {
   oldest_command = "0.12.0",
   image = "vllm/vllm-openai:v%s",
   port = 8000,
-  metrics = require "engines.vllm.metrics",
-  kv_events = require "engines.vllm.kv_events",
-  startup = require "engines.vllm.startup",
+  metrics = function() return require "engines.vllm.metrics" end,
+  kv_events = function() return require "engines.vllm.kv_events" end,
+  startup = function() return require "engines.vllm.startup" end,
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",
     source = "vllm/v1/metrics/loggers.py, 0.10 on (kv_cache_usage_perc; before, gpu_cache_usage_perc)" },
@@ -132,7 +124,7 @@ return {
     ranks = { 8, 16, 32, 64, 128, 256, 320, 512 },
     source = "vllm/config/lora.py, LoRAConfig and MaxLoRARanks, 0.11 to 0.22: max_loras 1, max_cpu_loras = max_loras" },
 
-  options = flags.joined({
+  options = function() return flags.joined({
     { "tensor_parallel_size", parameter = "tp", flag = "--tensor-parallel-size", also = { "-tp" }, type = "integer",
       min = 1, key = "deployment.tp", doc = "GPUs that divide attention and dense layers" },
     { "pipeline_parallel_size", parameter = "pp", flag = "--pipeline-parallel-size", also = { "-pp" }, type = "integer",
@@ -262,12 +254,13 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, generations.options, implications.options, tiers.options, require "engines.vllm.flags"),
+  }, require("engines.vllm.generations").options, require("engines.vllm.implications").options, tiers.options,
+    require "engines.vllm.flags")() end,
 
-  implies = implications.rows,
+  implies = function() return require("engines.vllm.implications").rows end,
 
-  rules = {
-    generations.before_v1,
+  rules = function() return {
+    require("engines.vllm.generations").before_v1,
     require "engines.vllm.scheduling",
     -- Sampling.
     { since = "0.8", own_sampling = by_the_model, seen = "0.28",
@@ -307,7 +300,7 @@ return {
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
       source = "none is seen in engines that only prefill: the same" },
-    pools,
+    require "engines.vllm.pools",
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default until 0.15. Pull "
@@ -338,20 +331,20 @@ return {
         source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
     },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
-    graphs,
+    require "engines.vllm.graphs",
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, seen = "0.28",
       code = "vllm/config/scheduler.py: SchedulerConfig.verify_max_model_len", source = "vllm/config/scheduler.py" },
-    weight_only,
+    require "engines.rules.weight_only",
     { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95,
       source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
-    generations.instead_of_v1,
-    rocm,
+    require("engines.vllm.generations").instead_of_v1,
+    require "engines.rules.rocm",
     require "engines.vllm.frontend",
     require "engines.vllm.runners",
-    memory_rules,
-    kernels,
-  },
+    require "engines.vllm.memory_rules",
+    require "engines.vllm.kernels",
+  } end,
 }

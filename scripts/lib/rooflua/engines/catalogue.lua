@@ -6,8 +6,7 @@
 --     releases      those whose rules were read, in their order; an entry is a text or {text, day}
 --     tables        {name, libraries, lends}: whose measured kernels run; engines of one word take most of them from
 --                   the same libraries; the order in which they stand in for those of others
---     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md; or a function that
---                   returns them, asked when the engine is used
+--     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md
 --     tiers         where KV is kept outside of the GPU: fun(options, about) -> tiers, sentences (applied/tiers.lua)
 --     host_memory   the options that keep KV in so many bytes of the host: fun(bytes, ranks) -> {name = value}
 --     offload_blocks_before  the first release that does not count the host's memory in blocks any more
@@ -21,7 +20,8 @@
 --     seen          the newest release at which rows were read that do not say it
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
--- and what writes its command (applied/command.lua).
+-- and what writes its command (applied/command.lua). options, metrics, kv_events, startup, rules and implies may be
+-- functions that return them, asked when they are used: most runs ask for one engine's rules, and for no words of logs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local ages = require "rooflua.engines.ages"
@@ -49,10 +49,15 @@ function catalogue.names()
   return core.sorted_keys(seen)
 end
 
+--- What a file says as itself, or as a function that returns it.
+local function now(said)
+  if type(said) == "function" then return said() end
+  return said
+end
+
 --- The options of a parent, replaced and followed by an engine's own. A file has each once.
 local function options_of(given, parent, where)
-  local out, place, own, listed = {}, {}, {}, given.options or {}
-  if type(listed) == "function" then listed = listed() end
+  local out, place, own, listed = {}, {}, {}, now(given.options) or {}
   for i, each in ipairs(listed) do
     local name = each.name or each[1]
     if own[name] then core.fail("%s: options[%d]: '%s' is options[%d] already", where, i, tostring(name), own[name]) end
@@ -198,6 +203,9 @@ local function add_said(engine, given, parent)
   engine.seen, engine.whole = given.seen or not is_own and parent and parent.seen or nil, nil
 end
 
+--- What an engine's file says of its server: its `metrics`, `kv_events` or `startup`; nil where it says nothing.
+function catalogue.said(engine, name) return now(engine[name]) end
+
 --- An engine of what its file returned, with what it has from the engine that it extends.
 --- @param where string the file in messages
 function catalogue.made(given, where)
@@ -217,9 +225,9 @@ function catalogue.made(given, where)
       for _, row in ipairs(list) do engine.said[row] = { is_of_parent = true } end
     end
   end
-  local own = add_rows({}, given.rules or {}, engine.said)
+  local own = add_rows({}, now(given.rules) or {}, engine.said)
   for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
-  for i, row in ipairs(add_rows({}, given.implies or {}, engine.said)) do
+  for i, row in ipairs(add_rows({}, now(given.implies) or {}, engine.said)) do
     check_implication(engine, row, where, "implies", i)
     engine.implies[#engine.implies + 1] = row
   end

@@ -65,10 +65,11 @@ local function metrics_of(chosen, longest, told)
     chosen = { release = catalogue.newest(engine) }
   end
   local families = json.array {}
-  for _, row in ipairs(engine.metrics) do
+  local metrics = catalogue.said(engine, "metrics")
+  for _, row in ipairs(metrics) do
     if release.holds(row, chosen.release) then families[#families + 1] = schema.family(row, longest) end
   end
-  return { families = families, labels = engine.metrics.labels }
+  return { families = families, labels = metrics.labels }
 end
 
 local function statuses_by_outcome()

@@ -53,11 +53,12 @@ end
 ---@param asked table events, replay, topic and seed, of the command
 ---@param chosen table {engine, release}
 function served.options(reader, asked, chosen, replicas)
-  if not chosen.engine.kv_events then
+  local rows = catalogue.said(chosen.engine, "kv_events")
+  if not rows then
     reader:fail("--kv-events", ("what %s tells of its KV cache is not known; what %s tells is"):format(
       chosen.engine.name, catalogue.default_name()))
   end
-  local form = served.form(chosen.engine.kv_events, chosen.release)
+  local form = served.form(rows, chosen.release)
   if not form.hash then
     reader:fail("--kv-events", ("how %s %s names blocks cannot be computed outside of Python; 0.10.0 and later can")
       :format(chosen.engine.name, chosen.release))
@@ -73,7 +74,7 @@ function served.options(reader, asked, chosen, replicas)
     end
   end
   return { events = asked.events, replay = asked.replay, topic = asked.topic, seed = asked.seed, block_tokens = size,
-    form = form }, served.assumed(chosen.engine.kv_events, chosen.release)
+    form = form }, served.assumed(rows, chosen.release)
 end
 
 --- Where it tells of them, as the command prints it.

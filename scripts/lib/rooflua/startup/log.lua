@@ -16,6 +16,7 @@
 --               the engine's error, behind which only such lines follow; ends: neither it nor what follows is printed
 local choice = require "rooflua.engines.choice"
 local conditions = require "rooflua.engines.conditions"
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.startup.figures"
 local options = require "rooflua.startup.options"
@@ -73,7 +74,7 @@ end
 --- @param given table the scenario, whose options are those that the deployment names
 function log.lines(found, given)
   local facts = found.facts
-  local engine, startup = facts.engine, facts.engine.startup
+  local engine, startup = facts.engine, catalogue.said(facts.engine, "startup")
   if not startup then core.fail("what %s logs when it starts is not known", engine.title) end
   local chosen = choice.of(given.engine or { engine.name .. " " .. facts.release })
   local stated = figures.stated(found, given, chosen)

@@ -1,4 +1,5 @@
 -- The options of an engine as its log prints them: those that the deployment names, and its whole configuration.
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local python = require "rooflua.startup.python"
 local release = require "rooflua.engines.release"
@@ -111,7 +112,7 @@ end
 --- @param stated table of figures.stated
 function options.add(all, found, given, stated)
   local facts = found.facts
-  local engine, startup = facts.engine, facts.engine.startup
+  local engine, startup = facts.engine, catalogue.said(facts.engine, "startup")
   local whole = with_parts(engine, facts.resolved.facts, stated, given)
   if startup.named then
     local pairs_of, has_model = { { "model_tag", all.model } }, false
