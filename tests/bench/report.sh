@@ -47,7 +47,7 @@ numbers() {
     instructions "$scratch/$i.large" "${programs[i]}" "$seed" "$@" --set "$key=$large"
     wait $!
     count=$((large - small))
-    [ "$unit" = request ] || count=$(($(steps_of "$scratch/$i.large.report") - $(steps_of "$scratch/$i.small.report")))
+    [ "$unit" != step ] || count=$(($(steps_of "$scratch/$i.large.report") - $(steps_of "$scratch/$i.small.report")))
     paste -d' ' "$scratch/$i.small" "$scratch/$i.large" | awk -v count="$count" \
       '{ print ($3 - $1) / count, ($4 - $2) / count, count }' >>"$scratch/$i.numbers"
   done
@@ -107,10 +107,32 @@ row() {
       exit NF > 6 && $3 > 1.01 * $7 }' || failed=1
 }
 
+# start ARGUMENTS...: a line of the table for a whole process that simulates nothing.
+start() {
+  local i cells=''
+  case start in *"$only"*) ;; *) return 0 ;; esac
+  for i in "${!programs[@]}"; do
+    instructions "$scratch/start.$i" "${programs[i]}" 1 "$@"
+    for _ in $(seq $((2 * processes - 1))); do
+      native "$i" "$@"
+      echo "$(cat "$scratch/user") $(cat "$scratch/memory")"
+    done >"$scratch/start.$i.times"
+    cells="$cells $(cat "$scratch/start.$i") $(cut -d' ' -f1 "$scratch/start.$i.times" | median)"
+    cells="$cells $(cut -d' ' -f2 "$scratch/start.$i.times" | median)"
+  done
+  # shellcheck disable=SC2086  # four numbers of each program
+  echo $cells | awk '{
+    printf "| start | process | %d | %d | %.0f ms | %.0f MB |", $1, $2, $3 * 1e3, $4 / 1024
+    if (NF > 4) printf " %d | %d | %.0f ms | %.0f MB | %.3f |", $5, $6, $7 * 1e3, $8 / 1024, $1 / $5
+    print ""
+    exit NF > 4 && $1 > 1.01 * $5 }' || failed=1
+}
+
 table() {
   echo "| what | one more | C++ | Lua | time | peak memory |$([ ${#programs[@]} -eq 1 ] || echo ' C++ before | Lua before | time before | memory before | C++ ratio |')"
   echo "|---|---|---|---|---|---|$([ ${#programs[@]} -eq 1 ] || echo '---|---|---|---|---|')"
   local seats turns replicas requests=workload.num_requests
+  start scenarios/01_hello.lua
   # After the step at which the step model settles, as nearly all of a million requests are.
   row saturated request $requests 80000 240000 tests/bench/saturated_1m.lua
   row sparse request $requests 5000 15000 tests/bench/sparse_1m.lua
@@ -121,6 +143,7 @@ table() {
     row "decode_at_$seats" step workload.output_tokens 1000 14000 tests/bench/decode_steps.lua \
       --set scheduler.max_num_seqs=$seats --set workload.clients=$seats --set $requests=$((turns * seats))
   done
+  row small_variant variant sweep.n 50 150 tests/bench/variants.lua
   row decodes_with_drafts step workload.output_tokens 2000 12000 tests/bench/drafts.lua
   for replicas in 16 1024; do
     row "${replicas}_replicas" request $requests 10000 30000 tests/bench/cluster.lua --set replicas=$replicas \
