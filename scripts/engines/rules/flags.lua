@@ -11,28 +11,20 @@ local flags = {}
 
 local types = { i = "integer", n = "number", t = "text", l = "list", j = "json", v = "text" }
 
-local function option_of(word)
-  local rest, before, named, since
-  if word:find("<", 1, true) then rest, before = word:match "^(.-)<([%d.rc]+)$" end
-  word = rest or word
-  if word:find(">", 1, true) then named, since = word:match "^(.-)>=([%d.rc]+)$" end
-  word = named or word
-  local parts = { word }
-  if word:find("/", 1, true) then
-    parts = {}
-    for part in word:gmatch "[^/]+" do parts[#parts + 1] = part end
+--- Adds what stands behind a name and its type to an option: other spellings, and releases.
+local function add_rest(own, rest)
+  own.since, own.before = rest:match ">=([%d.rc]+)", rest:match "<([%d.rc]+)$"
+  for spelling in rest:match("^[^<>]*"):gmatch "[^/]+" do
+    own.also[#own.also + 1] = spelling:find "^-" and spelling or "--" .. spelling
   end
-  local negated, name, kind = parts[1]:match "^(!?)([^:]+):?(%a?)$"
-  local out = { (name:gsub("-", "_")), flag = "--" .. name, type = kind == "" and "switch" or types[kind],
-    negates = negated == "!" or nil, since = since, before = before, also = {} }
-  for i = 2, #parts do out.also[#out.also + 1] = parts[i]:find "^-" and parts[i] or "--" .. parts[i] end
-  return out
 end
 
 --- Options of a text of names; `more` is what all of them have.
 local function options_of(list, text, more)
-  for word in text:gmatch "%S+" do
-    local own = option_of(word)
+  for negated, name, kind, rest in text:gmatch "(!?)([^%s:/<>]+):?(%a?)(%S*)" do
+    local own = { (name:gsub("-", "_")), flag = "--" .. name, type = kind == "" and "switch" or types[kind],
+      negates = negated == "!" or nil, also = {} }
+    if rest ~= "" then add_rest(own, rest) end
     for key, value in pairs(more) do own[key] = value end
     list[#list + 1] = own
   end
