@@ -15,6 +15,7 @@
 #include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/packed/documents.h"
 #include "script/packed_library.h"
 #include "script/published_reader.h"
 #include "script/vm/compiled_chunks.h"
@@ -328,6 +329,7 @@ int main(int argc, char** argv) {
       "--python-path", [argv] { return (app::find_home(argv[0]) / "scripts" / "python").string(); },
       "Print the folder of the Python package, for PYTHONPATH");
   script::use_packed_library(script::packed_library());
+  use_packed_documents(script::packed_documents());
   try {
     add_commands(app, home_of_options(argc, argv));
   } catch (const Error& error) {

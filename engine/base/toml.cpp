@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/latest.h"
+#include "base/packed/documents.h"
 
 namespace rooflua {
 
@@ -157,8 +158,11 @@ Json read_toml(const std::filesystem::path& path) {
   if (file.text.empty()) throw Error(file.name, "is empty");
   // Every run reads the same few files.
   thread_local Latest<TomlFile, Json> latest(most_kept_bytes);
-  return *latest.of(file, file.text.size(),
-                    [&] { return std::make_shared<const Json>(parse_toml(file.text, file.name)); });
+  return *latest.of(file, file.text.size(), [&] {
+    auto known = packed_document(file.text);
+    return std::make_shared<const Json>(known ? std::move(*known)
+                                              : parse_toml(file.text, file.name));
+  });
 }
 
 }  // namespace rooflua

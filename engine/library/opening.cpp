@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json_text.h"
+#include "base/packed/documents.h"
 #include "library/handles.h"
 #include "script/packed_library.h"
 #include "script/published_reader.h"
@@ -25,6 +26,7 @@ script::VmOptions vm_options() {
   options.memory_bytes = 0;  // the other program's memory would count as well
   options.print_to_stderr = true;
   script::use_packed_library(script::packed_library());
+  use_packed_documents(script::packed_documents());
   script::read_published_tables(options.home);
   return options;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The library as it was compiled when the program was built. Only programs link it, so that an
-// edited script does not link every test again.
+// The library as it was compiled when the program was built, and its documents as they were read.
+// Only programs link them, so that an edited script does not link every test again.
 
 #include <string_view>
 
@@ -8,5 +8,8 @@ namespace rooflua::script {
 
 /// For use_packed_library() (vm/compiled_chunks.h).
 std::string_view packed_library();
+
+/// For use_packed_documents() (base/packed/documents.h).
+std::string_view packed_documents();
 
 }  // namespace rooflua::script

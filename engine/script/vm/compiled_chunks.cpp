@@ -12,6 +12,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/gzip.h"
+#include "base/packed/entries.h"
 
 namespace rooflua::script {
 
@@ -19,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t key_bytes = 32, number_bytes = 8;
 constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;
 
 std::string key_of(const std::string& text, const std::string& name) {
@@ -57,58 +57,8 @@ std::string dumped(lua_State* L) {
   return out;
 }
 
-void add_number(std::string& out, std::size_t number) {
-  const std::uint64_t wide = number;
-  char bytes[number_bytes];
-  std::memcpy(bytes, &wide, number_bytes);
-  out.append(bytes, number_bytes);
-}
-
-std::size_t number_at(std::string_view bytes, std::size_t place) {
-  std::uint64_t wide = 0;
-  std::memcpy(&wide, bytes.data() + place, number_bytes);
-  return static_cast<std::size_t>(wide);
-}
-
-/// A packed library: the text of compiler() after its length, the number of chunks, then for
-/// each its key, where its bytecode begins and how long it is, in the order of keys; then all
-/// bytecode.
-class PackedLibrary {
- public:
-  explicit PackedLibrary(std::string_view packed) : packed_(packed) {
-    if (packed.empty()) return;
-    const std::size_t length = number_at(packed, 0);
-    compiler_ = packed.substr(number_bytes, length);
-    count_ = number_at(packed, number_bytes + length);
-    first_ = 2 * number_bytes + length;
-  }
-  std::string_view compiler() const { return compiler_; }
-  /// Empty if there is none.
-  std::string_view find(std::string_view key) const {
-    std::size_t low = 0, high = count_;
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      const std::string_view found = packed_.substr(place(middle), key_bytes);
-      if (found == key) return bytecode(middle);
-      (found < key ? low : high) = found < key ? middle + 1 : middle;
-    }
-    return {};
-  }
-
- private:
-  static constexpr std::size_t entry_bytes = key_bytes + 2 * number_bytes;
-  std::size_t place(std::size_t i) const { return first_ + i * entry_bytes; }
-  std::string_view bytecode(std::size_t i) const {
-    const std::size_t at = place(i) + key_bytes;
-    return packed_.substr(number_at(packed_, at), number_at(packed_, at + number_bytes));
-  }
-
-  std::string_view packed_, compiler_;
-  std::size_t count_ = 0, first_ = 0;
-};
-
-PackedLibrary& packed_library() {
-  static PackedLibrary packed{std::string_view()};
+Packed& packed_library() {
+  static Packed packed;
   return packed;
 }
 
@@ -147,23 +97,6 @@ std::vector<std::string> names_of(const std::string& relative) {
   return names;
 }
 
-std::string packed_text(const std::string& compiler,
-                        const std::map<std::string, std::string>& chunks) {
-  std::string out;
-  add_number(out, compiler.size());
-  out += compiler;
-  add_number(out, chunks.size());
-  std::size_t begin = out.size() + chunks.size() * (key_bytes + 2 * number_bytes);
-  for (const auto& [key, bytecode] : chunks) {
-    out += key;
-    add_number(out, begin);
-    add_number(out, bytecode.size());
-    begin += bytecode.size();
-  }
-  for (const auto& [key, bytecode] : chunks) out += bytecode;
-  return out;
-}
-
 }  // namespace
 
 void load_compiled(lua_State* L, const std::string& text, const std::string& name) {
@@ -182,8 +115,8 @@ void load_compiled(lua_State* L, const std::string& text, const std::string& nam
 void use_packed_library(std::string_view packed) {
   static std::once_flag once;  // a library is opened by several threads
   std::call_once(once, [&] {
-    const PackedLibrary library(packed);
-    if (library.compiler() == compiler()) packed_library() = library;
+    const Packed library(packed);
+    if (library.stamp() == compiler()) packed_library() = library;
   });
 }
 
@@ -202,7 +135,7 @@ std::string pack_library(const fs::path& scripts) {
     }
   }
   lua_close(L);
-  return packed_text(compiler(), chunks);
+  return Packed::pack(compiler(), chunks);
 }
 
 }  // namespace rooflua::script
