@@ -151,7 +151,7 @@ struct CalibrateArguments {
 /// Of `plan`: a question as text of options. Empty texts and lists take the command's defaults.
 struct PlanArguments {
   std::string scenario;  // a file of kind "plan", instead of the options of a question
-  std::string model, engine, command, workload, objective, strategy, buy, candidates, power;
+  std::string model, engine, command, workload, bench, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
   std::vector<std::string> slo, gpus, autoscaler, watts, set;
   struct Axis {

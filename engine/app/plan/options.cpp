@@ -42,6 +42,7 @@ void add_plan(const Command& app, const std::filesystem::path& home) {
       "--workload", a->workload,
       "PROMPT+ANSWER tokens (2000+300), a preset (chatbot), or a file: a trace, a result of "
       "vllm bench serve (bench.json#2: its second)");
+  command.option("--bench", a->bench, bench_help, {.check = given()});
   command.option("--rate", a->rate, "Requests per second", {.check = between(1e-6, 1e9)});
   command.option("--clients", a->clients, "Clients that each wait for their answer",
                  {.check = between(1, 1e6)});

@@ -44,6 +44,7 @@ Json options_of(const PlanArguments& a) {
   if (!a.model.empty() || !a.ignore.empty()) out["model"] = model_given(a.model, a.ignore);
   put(out, "command", a.command);
   put(out, "workload", a.workload);
+  put(out, "bench", a.bench);
   put(out, "objective", a.objective);
   put(out, "strategy", a.strategy);
   put(out, "buy", a.buy);

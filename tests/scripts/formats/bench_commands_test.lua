@@ -100,7 +100,7 @@ test("a flag that is not known is told, a value that is none is an error", funct
 end)
 
 test("a scenario without a load refuses one", function()
-  for message, kind in pairs { ["kind \"price\" has no load"] = "price", ["a plan says its load itself"] = "plan" } do
+  for message, kind in pairs { ["kind \"price\" has no load"] = "price", ["sends all requests at once"] = "plan" } do
     local given = { kind = kind, model = "qwen3-8b", hardware = "h100-sxm", price = {}, plan = {} }
     test.raises(message, function() opening.table(given, { set = { "bench=vllm bench serve" } }) end)
   end

@@ -57,7 +57,7 @@ test("wrong options are refused by name, with what would be right", function()
   refused("the objective rate takes all GPUs, so say how many", { objective = "rate", gpus = { "h100@1" } })
   refused("the objective rate looks for the largest rate", { objective = "rate", rate = false, clients = 3 })
   refused("--watts h100: expected GPU=WATTS", { watts = { "h100" } })
-  test.raises("needs --model or --command, --workload, --slo, --gpus", function() command.run {} end)
+  test.raises("needs --model or --command, --workload or --bench, --slo, --gpus", function() command.run {} end)
 end)
 
 test("an option that changes nothing is refused: one that stands twice, watts of a GPU that is not bought", function()
@@ -183,6 +183,29 @@ test("the largest rate of two GPUs is told as a rate, in the document as well", 
   test.near(rank.load.served, -rank.objective, 1e-9)
   test.equal(rank.load.asked, 5)
   test.check(done.text:find(("%.4g/s\n"):format(rank.load.served), 1, true), "%s", done.text)
+end)
+
+test("the command of a benchmark is the workload and its load, in an answer and in a file", function()
+  local tool = "vllm bench serve --random-input-len 100 --random-output-len 20 "
+  local function asked(flags, more)
+    local own = { bench = tool .. flags, workload = false, rate = false }
+    for key, value in pairs(more or {}) do own[key] = value end
+    return command.run(given(own))
+  end
+  local rate = asked("--request-rate 5").document.question.load
+  test.equal(rate.kind, "rate")
+  test.equal(rate.value, 5)
+  local clients = asked("--max-concurrency 4", { peak = 2 }).document.question.load
+  test.equal(clients.kind, "clients")
+  test.equal(clients.value, 4)
+  test.equal(clients.peak, 2)
+  local text = asked("--request-rate 5", { emit = true }).scenario
+  test.has(text, 'workload = require "workloads.vllm_bench" {')
+  test.has(text, "load = { rate_per_s = 5 }")
+  test.raises("sends all requests at once", function() asked "" end)
+  test.raises("--bench and --workload: give one", function() asked("--request-rate 5", { workload = "100+20" }) end)
+  local told = asked("--request-rate 5 --unheard-of 3").text
+  test.has(told, "nothing follows from it: --unheard-of")
 end)
 
 test("--all lists every candidate, and --why tells of one", function()

@@ -44,11 +44,10 @@ end
 
 --- The scenario that is asked for, opened, and its text.
 local function opened_of(given)
-  local set = given.set
-  if given.scenario and given.users then
-    set = { ("users=%d"):format(given.users) }
-    for _, each in ipairs(given.set or {}) do set[#set + 1] = each end
-  end
+  local set = {}
+  if given.scenario and given.users then set[#set + 1] = ("users=%d"):format(given.users) end
+  if given.scenario and given.bench then set[#set + 1] = "bench=" .. given.bench end
+  for _, each in ipairs(given.set or {}) do set[#set + 1] = each end
   local more = { set = set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
   if given.scenario then
     if native.file_exists(given.scenario) then check_beside(given) end

@@ -4,6 +4,7 @@ local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local benched = require "rooflua.plan.options.benched"
 local launched = require "rooflua.plan.options.launched"
 local measured_load = require "rooflua.plan.measured_load"
 local quoting = require "rooflua.text.quoting"
@@ -199,7 +200,7 @@ local function ladder_of(given)
   return next(out) and out or nil, versions
 end
 
-local required = { { "model", "--model or --command" }, { "workload", "--workload" }, { "slo", "--slo" },
+local required = { { "model", "--model or --command" }, { "workload", "--workload or --bench" }, { "slo", "--slo" },
   { "gpus", "--gpus" } }
 local example = "rooflua plan --model llama-3.1-8b --workload chatbot --rate 20 --slo ttft_p99=500ms --gpus h100@3.00"
 
@@ -221,13 +222,19 @@ end
 --- The scenario of the options, with policies as nodes, and sentences about what a launch command says besides.
 function options.scenario(given)
   local command = given.command and launched.of(given) or {}
-  check_required(core.copy(given, { model = command.model }))
-  local workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil, given.users ~= nil)
+  local bench = given.bench and benched.of(given) or {}
+  local told = bench.told and core.copy(command.told) or command.told
+  for _, each in ipairs(bench.told or {}) do told[#told + 1] = each end
+  check_required(core.copy(given, { model = command.model, workload = bench.workload }))
+  local workload, is_recorded, stated = bench.workload, nil, nil
+  if not workload then
+    workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil, given.users ~= nil)
+  end
   local ladder, versions = ladder_of(given)
   ladder = with_command(ladder, command)
-  local plan = { load = load_of(given, is_recorded, stated), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
-    confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests, survive = given.survive,
-    buy = given.buy, replicates = given.replicates, ranks = given.ranks, engines = versions,
+  local plan = { load = bench.load or load_of(given, is_recorded, stated), slo = slo_of(given.slo),
+    gpus = gpus_of(given.gpus), confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests,
+    survive = given.survive, buy = given.buy, replicates = given.replicates, ranks = given.ranks, engines = versions,
     day = given.autoscaler and { autoscalers = given.autoscaler } or nil,
     objective = given.objective, strategy = given.strategy, power = given.power,
     candidates = given.candidates or ladder and policy_node("candidates.ladder", ladder) or nil }
@@ -239,7 +246,7 @@ function options.scenario(given)
   end
   return { rooflua = 1, kind = "plan", model = command.model or given.model, engine = command.engine or given.engine,
     seed = given.seed or 1, speculation = command.speculation, adapters = command.adapters, workload = workload,
-    plan = plan }, command.told
+    plan = plan }, told
 end
 
 -- The table and the text --------------------------------------------------------------------------------------

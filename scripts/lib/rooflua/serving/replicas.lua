@@ -234,6 +234,8 @@ local function first_of(reader, given, own, before)
   for key, value in pairs(core.plain(given)) do
     if not of_load[key] and not (key == "replicas" and type(value) == "number") then base[key] = value end
   end
+  -- The drift of experts is drawn, and they are not shared.
+  if (own.experts or base.experts) ~= nil then base.seed = core.plain(given).seed end
   if before then return build(reader, base, own, before) end
   local built
   local like = shared.of_variants(reader, "replicas", { base, core.plain(own) }, function()
