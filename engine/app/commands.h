@@ -51,6 +51,7 @@ struct RunArguments {
   std::string requests;  // per-request CSV
   std::string trace;     // Chrome trace
   std::string html;      // a report as one page
+  std::string as;        // the benchmark tool whose table is the report
   std::string why;       // the request whose time is explained: its id, or "slowest"
   std::string results;   // SQLite file that keeps runs as they finish, or a folder of such
   std::string shard;     // "3/16" or "auto/16": a part of the runs

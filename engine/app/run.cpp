@@ -65,6 +65,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   const std::int64_t position = scenario.variants()[variant].position;
   outputs.requests = numbered(arguments.requests, position, scenario.total());
   if (keeping.written != nullptr) outputs.rows = keeping.written->rows(position, scenario.total());
+  outputs.as = arguments.as;
   outputs.why = arguments.why;
   outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
@@ -213,18 +214,10 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   if (!arguments.trace.empty()) throw Misused("--trace", why);
   if (!arguments.write.empty()) throw Misused("--write", why);
   if (!arguments.why.empty()) throw Misused("--why", why);
+  if (!arguments.as.empty()) throw Misused("--as", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
                   "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
-}
-
-/// The part of the runs that --shard asks for.
-std::optional<Shard> shard_of(const RunArguments& arguments) {
-  if (arguments.shard.empty()) return std::nullopt;
-  std::string told;
-  const Shard shard = parse_shard(arguments.shard, std::getenv, &told);
-  if (!told.empty()) std::fprintf(stderr, "rooflua: %s\n", told.c_str());
-  return shard;
 }
 
 Json shard_json(const Shard& shard, const script::Scenario& scenario) {
@@ -283,6 +276,8 @@ void check_outputs(const RunArguments& arguments) {
     check_folder(arguments.results);
   if (!arguments.why.empty() && !arguments.results.empty())
     throw Misused("--why", "follows a run as it goes; leave out --results");
+  if (!arguments.as.empty() && !arguments.results.empty())
+    throw Misused("--as", "is of a run that is made now; leave out --results");
 }
 
 script::ScenarioOptions scenario_options(const RunArguments& arguments) {
@@ -292,7 +287,7 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   set_load(arguments.users, arguments.bench, options.set);
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
-  options.shard = shard_of(arguments);
+  options.shard = shard_of(arguments.shard);
   return options;
 }
 
@@ -300,6 +295,9 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
 void check_asked(script::Scenario& scenario, const RunArguments& arguments, const Keeping& keeping,
                  WrittenFiles& written) {
   refuse_options(arguments, scenario.kind());
+  if (!arguments.as.empty() && scenario.total() != 1)
+    throw Misused("--as", "is the table of one run, and this scenario has " +
+                              std::to_string(scenario.total()) + "; --set keeps one of them");
   written.check(scenario);
   if (keeping.round && scenario.kind() != "search" && scenario.kind() != "plan") {
     throw Misused("--round", "is for searches and plans; the runs of kind \"" + scenario.kind() +

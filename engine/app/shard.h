@@ -22,6 +22,10 @@ using Environment = std::function<const char*(const char*)>;
 /// @throws Misused if it is written otherwise, or the engines say nothing or different things
 Shard parse_shard(const std::string& text, const Environment& environment, std::string* told);
 
+/// The shard that the value of --shard asks for, and on stderr the variable that said it; none for
+/// "".
+std::optional<Shard> shard_of(const std::string& text);
+
 /// The files of --results: one file, or in a folder one file per shard.
 /// @throws Misused for a shard without a folder
 Keeping keeping_of(const RunArguments& arguments, const std::optional<Shard>& shard);

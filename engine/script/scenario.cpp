@@ -32,6 +32,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   }
   if (outputs.sketch) options["sketch"] = true;
   if (!outputs.why.empty()) options["why"] = outputs.why;
+  if (!outputs.as.empty()) options["as"] = outputs.as;
   options["jobs"] = outputs.jobs;
   if (outputs.strict_percent) options["strict"] = *outputs.strict_percent;
   options["operations"] = outputs.operations;

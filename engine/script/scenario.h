@@ -39,6 +39,7 @@ struct RunOutputs {
   std::string progress;                  // title of a progress bar
   bool sketch = false;                   // what a report in HTML draws
   bool operations = true;                // of each batch of kind "price", for the document
+  std::string as;                        // the benchmark tool whose table is the text
   std::string why;                       // a request to follow: its id, or "slowest"
   std::string results;                   // SQLite file of a search
   std::vector<std::string> also;         // files of results that it reads besides

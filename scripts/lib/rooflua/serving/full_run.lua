@@ -10,6 +10,7 @@ local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.serving.lookback"
 local policy = require "rooflua.policy"
+local printed = require "rooflua.bench.printed"
 local slowest = require "rooflua.measure.slowest"
 local summaries = require "rooflua.serving.summaries"
 local undone = require "rooflua.serving.undone"
@@ -125,8 +126,9 @@ end
 --- (native.serve_hand_over). A run that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
 --- `undivided`: why one process simulated all replicas though `jobs` is more than 1.
 ---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain, jobs; document: the
----  summary as a table
+---  summary as a table; as: the tool whose table is the text
 function full_run.run(reader, given, options)
+  if options.as then printed.check(options.as) end
   local asked = followed(reader, given, options.why)
   local state = live.state(live.begin(reader, given, outputs_of(options, given, asked)))
   local why = undivided(state, options.jobs or 1)
@@ -151,12 +153,14 @@ function full_run.finish(reader, given, options, over)
   local why_play_text, why_play = why_play_of(reader, run, options, asked, partial)
   local summary = native.serve_summary(run)
   local result = { kind = "serve",
-    text = head_of(state, given) .. native.serve_hand_over(run), intervals = answers.of_run(state, summary),
+    text = native.serve_hand_over(run), intervals = answers.of_run(state, summary),
     left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, why_play = why_play, why_play_text = why_play_text,
     summary = options.document and native.serve_document(run),
     notes = undone.notes(state, failures.of(state), summary), policies = summaries.of(state),
     requests = request_rows(run, given) }
+  result.text = options.as and printed.text(options.as, summary, given.workload)
+    or head_of(state, given) .. result.text
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
   end
