@@ -121,8 +121,9 @@ return flags.list {
       rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
       linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
       enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },
-    { "kernels are those of the tables, whichever back end is chosen", "enable-flashinfer-trtllm-moe "
-      .. "enable-flashinfer-moe enable-flashinfer-cutlass-moe enable-flashinfer-cutedsl-moe enable-triton-kernel-moe" },
+    { "kernels are those of the tables, whichever back end is chosen", [[
+      enable-flashinfer-trtllm-moe<0.5.5 enable-flashinfer-moe enable-flashinfer-cutlass-moe<0.5.5
+      enable-flashinfer-cutedsl-moe<0.5.5 enable-triton-kernel-moe<0.5.5 ]] },
     { "the exchange of tokens among experts is that of the engine's default", [[ deepep-mode:t
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i deepep-v2-mode:t flashinfer-a2a-dispatch-type:t
       enable-w4a4-mxfp4-megamoe

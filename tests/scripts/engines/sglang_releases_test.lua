@@ -92,8 +92,8 @@ test("0.5.23 is known; without a release 0.5.14 holds, and values say how far th
   test.equal(catalogue.last(catalogue.of "sglang"), "0.5.23")
   test.equal(engines.of("sglang").release, "0.5.14")
   local sources = engines.of("sglang 0.5.23", { hardware = "h100-sxm", model = "llama-3.1-8b" }).sources
-  test.has(sources.page_size, "not read: as 0.5.14")
-  test.has(sources.chunked_prefill_size, "not read: as 0.5.19")
+  test.has(sources.page_size, "not read: as 0.5.18")
+  test.has(sources.chunked_prefill_size, "not read: as 0.5.20")
   test.has(sources.mem_fraction_static, "not read: as 0.5.20")
 end)
 
