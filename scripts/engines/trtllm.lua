@@ -214,7 +214,7 @@ return {
       source = "docs/source/advanced/kv-cache-reuse.md of 0.17: only full blocks are shared" },
     { when = function(facts) return facts.role == "decode" end, chunk_unit_size = 1,
       source = "a prompt whose keys and values have arrived needs one token of the step, not a block of them" },
-    { handover_s = 10e-6,
+    { handover_s = 10e-6, fitted = true,
       source = "assumed: the latency of a message; TTFT shows no more: docs/records/fitted.md, \"Handing over\"" },
     { split_front_ends = 2, split_texts = 1,
       source = "tensorrt_llm/serve/openai_disagg_server.py: prompt_token_ids of the first go to the second" },
@@ -227,9 +227,9 @@ return {
       source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
     -- Host.
-    { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
+    { prompt_overhead = 0, fitted = true, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     -- Kernels.
-    { fuses_static_fp8 = true, recurrent_copies = 1, norm_apart_s = 0,
+    { fuses_static_fp8 = true, recurrent_copies = 1, norm_apart_s = 0, fitted = true,
       source = "inferred from closed loops of Llama-3.1-70B; of the norms documented: docs/records/decisions.md" },
     { fuses_norm = true, source = "AllReduceFusionOp.RESIDUAL_RMS_NORM; pull request 9197" },
     { family = { "qwen2", "qwen3" }, fuses_norm = false,
