@@ -303,7 +303,8 @@ return {
     { since = "0.5.10", before = "0.5.12", family = "deepseek_v3", random_text_tokens = 35921 / 7140,
       source = "huggingface/transformers issue 45488; SGLang mends it at start: hf_transformers_utils.py, "
         .. "_fix_v5_tokenizer_components. The figures: SemiAnalysisAI/InferenceX pull request 937" },
-    { handover_s = 0.12, fitted = true, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
+    { handover_s = 0.12, fitted = true,
+      source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
     { split_front_ends = 1, split_texts = 1, seen = "0.5.18",
       code = "sgl-model-gateway/src/routers/http/pd_router.rs: execute_dual_dispatch_internal",
@@ -319,7 +320,8 @@ return {
       source = "python/sglang/srt/layers/rotary_embedding.py: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
     { shared_beside = 1024, seen = "0.5.18",
-      code = "python/sglang/srt/models/qwen3_5.py: DUAL_STREAM_TOKEN_THRESHOLD", source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD; from 0.5.9 on it stands in other models, and "
+      code = "python/sglang/srt/models/qwen3_5.py: DUAL_STREAM_TOKEN_THRESHOLD",
+      source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD; from 0.5.9 on it stands in other models, and "
         .. "DeepSeek-V2's class has two streams in graphs" },
     { all_reduce_across_nodes = "nccl", seen = "0.5.18",
       code = "python/sglang/srt/distributed/device_communicators/custom_all_reduce.py: dispatch_custom_allreduce",
@@ -336,8 +338,10 @@ return {
       source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
         .. "merged before 2026-03-29" },
     { since = "0.5.13", cp_of = { "full", "latent" }, seen = "0.5.18",
-      code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_family_overrides", source = "pull request 23292 of 2026-04-20: latent attention" },
-    { experts_apart = false, seen = "0.5.18", code = "python/sglang/srt/server_args.py: no flag of such a mode", source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
+      code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_family_overrides",
+      source = "pull request 23292 of 2026-04-20: latent attention" },
+    { experts_apart = false, seen = "0.5.18", code = "python/sglang/srt/server_args.py: no flag of such a mode",
+      source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
     { since = "0.5.6", eplb_step_interval = 1000, eplb_window_size = 1000, eplb_head_start = 0, eplb_use_async = false,
       seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/parallel.py: eplb_rebalance_num_iterations",
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },

@@ -201,7 +201,8 @@ return {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192, ["kv_cache_config.tokens_per_block"] = 32,
       disable_overlap_scheduler = false, ["cuda_graph_config.max_batch_size"] = 128,
       batch_wait_timeout_iters = 0, batch_wait_max_tokens_ratio = 0,
-      source = "tensorrt_llm/llmapi/llm_args.py" },
+      code = "tensorrt_llm/llmapi/llm_args.py: BaseLlmArgs, TorchLlmArgs, BaseCudaGraphConfig",
+      source = "tensorrt_llm/llmapi/llm_args.py; the same in main of 2026-09" },
     { ["kv_cache_config.free_gpu_memory_fraction"] = 0.9, ["kv_cache_config.dtype"] = "auto",
       ["kv_cache_config.enable_block_reuse"] = true, ["kv_cache_config.enable_partial_reuse"] = true,
       enable_chunked_prefill = false, seen = "1.4.0rc4",
@@ -225,7 +226,9 @@ return {
       source = "pull request 6061: tokens of requests that run count, too" },
     { pipeline_steps = function(facts) return facts.pp end,
       source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp" },
-    { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
+    { own_sampling = false, sorted_logit_s = 0,
+      code = "tensorrt_llm/llmapi/llm_args.py: TorchLlmArgs.generation_config",
+      source = "pull request 17213: sampling only where asked for" },
     -- Host.
     { prompt_overhead = 0, fitted = true, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     -- Kernels.
@@ -236,7 +239,7 @@ return {
       source = "models/modeling_qwen.py and modeling_qwen3.py at 010bb95f do not use it" },
     { ropes_in_attention = true, source = "cpp/tensorrt_llm/kernels: unfusedAttentionKernels and mlaKernels.cu turn "
         .. "queries and keys, quantise and write them in one kernel of the attention" },
-    { launch_apart_s = 0.69e-6, blocks_launch_apart = false,
+    { launch_apart_s = 0.69e-6, blocks_launch_apart = false, fitted = true,
       source = "docs tech_blog 1: 168 to 173 tokens/s with 2.82 tokens a step, 64 layers of 11 operations" },
     -- In which candidate of 1.2 the default changed is not known: runs of the sixth that leave it are as slow as those
     -- of 1.1 (docs/records/fitted.md), and recipes for it still ask.
@@ -252,8 +255,10 @@ return {
     { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all", source = "docs/source/features/helix.md: Helix alone, on "
       .. "decode servers behind servers that prefill; not modelled" },
     { experts_apart = false, source = "issue 6577, open" },
-    { expert_block = 0, source = "its kernels have no such blocks" },
-    { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
+    { expert_block = 0, fitted = true, source = "its kernels have no such blocks" },
+    { cuts_prompts = false, budget_holds_seats = false, seen = "1.4.0rc4",
+      code = "tensorrt_llm/llmapi/llm_args.py: BaseLlmArgs.enable_chunked_prefill",
+      source = "tensorrt_llm/llmapi/llm_args.py" },
     memory_rules,
     kernels,
     python_host,

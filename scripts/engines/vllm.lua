@@ -286,7 +286,8 @@ return {
       end,
       source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a "
         .. "request\"; the scheduler's own part is 7 us in traces of 0.15.1" },
-    { sampler_s = 150e-6, fitted = true, source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
+    { sampler_s = 150e-6, fitted = true,
+      source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
       .. "takes 14 to 50 us and a random choice 55 to 188 us (1 to 64 rows of 131,072)" },
     { client_frontend_s = 0.0067, fitted = true, source = "fit: tests/fidelity/frontend_fit.lua" },
     { server_frontend_s = 0.0018, fitted = true, source = "guidellm stage 0: median of ttft - queue - prefill" },
@@ -298,7 +299,8 @@ return {
     { since = "0.8", compiled_operation_s = 40e-6, fitted = true,
       source = "docs/design/cuda_graphs.md: a step above the largest captured size is launched kernel by kernel; "
         .. "fitted to TTFT, leaving models out: docs/records/fitted.md, \"Compiled prompts outside of graphs\"" },
-    { eager_operation_s = 65e-6, fitted = true, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
+    { eager_operation_s = 65e-6, fitted = true,
+      source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
       .. "Hopper's machines, leaving deployments out: docs/records/fitted.md, \"Prefill outside of graphs\"; hosts of "
       .. "older GPUs are taken to be no faster" },
     { architecture = "blackwell", gpu = { memory_gib_from = 160 }, eager_operation_s = 40e-6, fitted = true,

@@ -1,6 +1,7 @@
 --- What SGLang leaves of mem_fraction_static to a model with an encoder of images: a factor by the encoder's layers and
 --- width, which it takes from num_hidden_layers and hidden_size of vision_config, with ViT-L/14's where config.json has
---- other names (python/sglang/srt/server_args.py, from 2026-09 on arg_groups/memory_hook.py: adjust_mem_fraction_for_vlm).
+--- other names. Source: python/sglang/srt/server_args.py, from 2026-09 on arg_groups/memory_hook.py,
+--- adjust_mem_fraction_for_vlm.
 local encoders = {}
 
 local layers_of_vit, width_of_vit = 24, 1024
@@ -31,7 +32,7 @@ function encoders.share(facts)
   if model == nil or model.vision == nil or is_text[model.family] or facts.role == "decode" then return 1 end
   local layers = has_depth[model.family] and layers_of_vit or layers_of(model)
   local width = has_own_width[model.family] and width_of_vit or model.vision.hidden_size
-  local ratio = layers * width ^ 2 / (layers_of_vit * width_of_vit ^ 2)
+  local ratio = layers * width * width / (layers_of_vit * width_of_vit * width_of_vit)
   return 0.95 * math.max(0.8, math.min(1.05, 1 - 0.1 * (ratio - 1)))
 end
 

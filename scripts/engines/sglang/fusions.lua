@@ -129,7 +129,8 @@ fusions.kernels = {
       .. "fitted, docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
   { architecture = cdna, before = "0.5.9", latent_kernels = 4,
     source = "pull request 18242 fuses rope, concatenation and KV write of latent attention" },
-  { head_norm_kernels = 2, seen = "0.5.18", code = "python/sglang/srt/models/utils.py: apply_qk_norm", source = "python/sglang/srt/models/utils.py, apply_qk_norm: two kernels" },
+  { head_norm_kernels = 2, seen = "0.5.18", code = "python/sglang/srt/models/utils.py: apply_qk_norm",
+    source = "python/sglang/srt/models/utils.py, apply_qk_norm: two kernels" },
   { family = { "gemma3", "gemma4" }, layer_kernels = 6, head_norm_kernels = 0, seen = "0.5.18",
     code = "python/sglang/srt/models/gemma4_causal.py: Gemma4DecoderLayer",
     source = "python/sglang/srt/models/gemma4_causal.py: norms after attention and MLP, norms of queries, keys and "

@@ -29,7 +29,8 @@ end
 return {
   { fitted = true,
     { runtime_bytes = 0.6 * gib, source = fitted .. ": the context, before weights are loaded" },
-    { when = has_links, runtime_bytes = 1.3 * gib, source = "assumed: the same with NCCL's buffers, without multicast" },
+    { when = has_links, runtime_bytes = 1.3 * gib,
+      source = "assumed: the same with NCCL's buffers, without multicast" },
     { architecture = "blackwell", when = has_links, runtime_bytes = 1.8 * gib, source = fitted .. ": with NCCL" } },
   { state_element_bytes = 4, seen = "0.5.18", code = "python/sglang/srt/configs/mamba_utils.py: mamba2_state_dtype",
     source = "python/sglang/srt/configs/mamba_utils.py: states in FP32" },
@@ -63,7 +64,8 @@ return {
     code = "python/sglang/srt/managers/tp_worker.py: get_worker_info", source = "tp_worker.py: max_req_len "
       .. "is the pool less a token; schedule_policy.py, PrefillAdder: prompt, answer and a page are below the pool" },
   { mxfp4_padding = { 256, 128 }, seen = "0.5.18",
-    code = "python/sglang/srt/layers/quantization/mxfp4.py: create_weights", source = "python/sglang/srt/layers/quantization/mxfp4.py" },
+    code = "python/sglang/srt/layers/quantization/mxfp4.py: create_weights",
+    source = "python/sglang/srt/layers/quantization/mxfp4.py" },
   { longer_context = [[--json-model-override-args '{"rope_scaling": {...}}' --context-length N]], seen = "0.5.18",
     code = "python/sglang/srt/configs/model_config.py: _derive_context_length",
     source = "python/sglang/srt/server_args.py; pull request 8016: without --context-length the model's own holds" },

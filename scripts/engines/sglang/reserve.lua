@@ -24,8 +24,8 @@ end
 local is_amd = { cdna3 = true, cdna4 = true }
 local has_own_backend = { deepseek_v32 = true, glm_moe_dsa = true, deepseek_v4 = true }
 
---- Whether AITER runs the attention: on AMD by default heads with their own keys, and latent ones where a rank has 16 or
---- 128 of them. Sparse and compressed ones have other back ends.
+--- Whether AITER runs the attention: on AMD by default heads with their own keys, and latent ones where a rank has 16
+--- or 128 of them. Sparse and compressed ones have other back ends.
 local function runs_aiter(facts, own)
   local model = facts.model
   if own.attention_backend then return own.attention_backend == "aiter" end

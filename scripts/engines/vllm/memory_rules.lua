@@ -82,8 +82,10 @@ return {
   { when = has_peers, runtime_bytes = 0.2 * gib, fitted = true, source = fitted .. ": NCCL without peer access" },
   { since = "0.26", when = has_peers, runtime_bytes = context_bytes + 0.2 * gib, fitted = true,
     source = "both of these" },
-  { when = has_links, runtime_bytes = 0.6 * gib, fitted = true, source = fitted .. ": NCCL and custom all-reduce over NVLink" },
-  { architecture = "hopper", when = has_links, runtime_bytes = 0.9 * gib, fitted = true, source = fitted .. ": the same, with "
+  { when = has_links, runtime_bytes = 0.6 * gib, fitted = true,
+    source = fitted .. ": NCCL and custom all-reduce over NVLink" },
+  { architecture = "hopper", when = has_links, runtime_bytes = 0.9 * gib, fitted = true,
+    source = fitted .. ": the same, with "
     .. "NVSwitches: 0.55 to 1.7 GiB" },
   { architecture = "blackwell", runtime_bytes = 0.4 * gib, fitted = true, source = fitted },
   { architecture = "blackwell", when = has_links, runtime_bytes = 2.95 * gib,
@@ -162,7 +164,8 @@ return {
   },
   { before = "0.23", compressed_pages = "tuples",
     source = "vllm/v1/core/kv_cache_utils.py of 0.22: so many pages of each size as the largest group has tuples" },
-  { since = "0.23", before = "0.27", compressed_pages = "slots", source = "pull request 44454: as many of each size as has layers" },
+  { since = "0.23", before = "0.27", compressed_pages = "slots",
+    source = "pull request 44454: as many of each size as has layers" },
   { since = "0.27", compressed_pages = "dense", seen = "0.33",
     code = "vllm/v1/core/kv_cache_planning.py: get_kv_cache_config_from_groups, _get_packed_kv_cache_groups",
     source = "pull request 48993 of 2026-07-22, after 0.26: the pages of a group without holes" },

@@ -325,7 +325,7 @@ test("a vision encoder takes memory unless only the language model is loaded", f
   test.check(all.kv_bytes < only.kv_bytes)
 end)
 
-test("SGLang keeps place for graphs of all ranks of divided attention, and divides stated requests among them", function()
+test("SGLang keeps place for graphs of all ranks of divided attention, and divides stated requests", function()
   local function capacity_of(more)
     local options = { "sglang 0.5.9", tp_size = 8, cuda_graph_max_bs = 512 }
     for key, value in pairs(more) do options[key] = value end
