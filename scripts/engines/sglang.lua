@@ -213,7 +213,7 @@ return {
     { "SGL_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm", idle = { "true", "1" },
       read = without_deepgemm, unread = command.own_kernels,
       doc = "the same in older releases" },
-    { "enable_ep_moe", before = "0.5.5", flag = "--enable-ep-moe", type = "switch", read_by = "ep_size",
+    { "enable_ep_moe", before = "0.5.3", flag = "--enable-ep-moe", type = "switch", read_by = "ep_size",
       doc = "all ranks hold whole experts" },
     { "speculative_algorithm", flag = "--speculative-algorithm", type = "text", drafts = true,
       elsewhere = "say `speculation`", doc = "which drafter" },

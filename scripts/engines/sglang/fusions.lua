@@ -8,7 +8,7 @@ local fusions = {}
 fusions.options = {
   { "enable_flashinfer_allreduce_fusion", flag = "--enable-flashinfer-allreduce-fusion", type = "switch",
     read_by = "norm_apart_s", doc = "an all-reduce and the norm after it are one kernel" },
-  { "moe_runner_backend", since = "0.5.4", flag = "--moe-runner-backend", type = "text", idle = { "auto" },
+  { "moe_runner_backend", since = "0.5.1", flag = "--moe-runner-backend", type = "text", idle = { "auto" },
     read_by = "expert_operations", note = "kernels are those of the tables, whichever back end is chosen",
     doc = "kernels of the routed experts" },
   { "disable_piecewise_cuda_graph", flag = "--disable-piecewise-cuda-graph", type = "switch", since = "0.5.10",

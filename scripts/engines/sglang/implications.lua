@@ -34,17 +34,17 @@ local exchanges = { "deepep", "deepep_v2", "mooncake", "nixl", "ascend_fuseep", 
 
 implications.rows = {
   -- Older spellings.
-  { before = "0.5.5", where = { enable_deepep_moe = true }, moe_a2a_backend = "deepep",
-    source = args .. " of 0.4.5 to 0.5.4" },
+  { before = "0.5.3", where = { enable_deepep_moe = true }, moe_a2a_backend = "deepep",
+    source = args .. " of 0.4.5 to 0.5.2" },
   { before = "0.4.7", where = { enable_flashmla = true }, attention_backend = "flashmla",
     source = args .. " of 0.4.4 to 0.4.6" },
-  { before = "0.5.5", where = { enable_flashinfer_cutlass_moe = true }, fills = true,
-    moe_runner_backend = "flashinfer_cutlass", source = args .. ": an alias in 0.5.4, gone in 0.5.5" },
-  { before = "0.5.5", where = { enable_flashinfer_cutedsl_moe = true }, fills = true,
+  { before = "0.5.3", where = { enable_flashinfer_cutlass_moe = true }, fills = true,
+    moe_runner_backend = "flashinfer_cutlass", source = args .. ": refused from 0.5.3 on" },
+  { before = "0.5.3", where = { enable_flashinfer_cutedsl_moe = true }, fills = true,
     moe_runner_backend = "flashinfer_cutedsl", source = "the same" },
-  { before = "0.5.5", where = { enable_flashinfer_trtllm_moe = true }, fills = true,
+  { before = "0.5.3", where = { enable_flashinfer_trtllm_moe = true }, fills = true,
     moe_runner_backend = "flashinfer_trtllm", source = "the same" },
-  { before = "0.5.5", where = { enable_triton_kernel_moe = true }, fills = true, moe_runner_backend = "triton_kernel",
+  { before = "0.5.3", where = { enable_triton_kernel_moe = true }, fills = true, moe_runner_backend = "triton_kernel",
     source = "the same" },
   { before = "0.5.18", where = { SGLANG_CUTLASS_MOE = { "1", "true" } }, moe_runner_backend = "cutlass",
     source = args .. ", 0.5.5 to 0.5.17" },
@@ -96,6 +96,8 @@ implications.rows = {
     seen = "0.5.21", code = "python/sglang/srt/arg_groups/attention_hook.py: handle_attention_backend_compatibility",
     source = "the same" },
   -- Experts.
+  { since = "0.5.12", before = "0.5.16", where = { enable_deepep_waterfill = true }, moe_a2a_backend = "deepep",
+    source = args .. ", _handle_a2a_moe, 0.5.12 to 0.5.15: --enable-deepep-waterfill" },
   { where = { enable_waterfill = true }, moe_a2a_backend = function(_, own)
       return own.moe_a2a_backend ~= "megamoe" and "deepep" or nil
     end, seen = "0.5.18", code = "python/sglang/srt/arg_groups/overrides.py: _a2a_backend_overrides",
@@ -103,7 +105,7 @@ implications.rows = {
   { where = { moe_a2a_backend = exchanges }, when = has_experts, ep_size = all_ranks, seen = "0.5.18",
     code = "python/sglang/srt/arg_groups/overrides.py: _A2A_EP_SPANNING_BACKENDS",
     source = args .. ", _handle_a2a_moe; python/sglang/srt/arg_groups/overrides.py, _A2A_EP_SPANNING_BACKENDS" },
-  { before = "0.5.5", where = { enable_ep_moe = true }, when = has_experts, ep_size = all_ranks,
+  { before = "0.5.3", where = { enable_ep_moe = true }, when = has_experts, ep_size = all_ranks,
     source = args .. ", enable_ep_moe" },
   { since = "0.4.7", where = { moe_a2a_backend = "deepep", deepep_mode = "normal" }, disable_cuda_graph = true,
     seen = "0.5.21", code = "python/sglang/srt/arg_groups/moe_hook.py: handle_a2a_moe",
@@ -131,7 +133,7 @@ implications.rows = {
 }
 
 implications.options = {
-  { "enable_deepep_moe", flag = "--enable-deepep-moe", type = "switch", before = "0.5.0rc0",
+  { "enable_deepep_moe", flag = "--enable-deepep-moe", type = "switch", before = "0.5.3",
     read_by = "moe_a2a_backend", doc = "DeepEP exchanges tokens among experts" },
   { "enable_flashmla", flag = "--enable-flashmla", type = "switch", before = "0.4.7", read_by = "attention_backend",
     doc = "the attention runs in FlashMLA" },
