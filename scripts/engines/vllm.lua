@@ -268,45 +268,50 @@ return {
       source = "pull request 12622: the model's generation_config.json" },
     { since = "0.8", before = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, false),
       source = "pull request 40376: 128 rows of 131,072 logits in 2.3 ms" },
-    { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true),
+    { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true), seen = "0.28",
+      code = "vllm/v1/sample/ops/topk_topp_sampler.py: flashinfer_sampler_supported",
       source = "pull request 40376: FlashInfer samples by default from 0.21 on; "
       .. "that 0.16 to 0.20 sort no longer is inferred from a measured run of 0.19" },
     -- Host.
-    { host_step_s = 700e-6, source = "0.11 at batch 1, not asynchronous, on H100" },
-    { host_request_s = 2e-6, source = "V1: 1 to 4 us" },
+    { host_step_s = 700e-6, fitted = true, source = "0.11 at batch 1, not asynchronous, on H100" },
+    { host_request_s = 2e-6, fitted = true, source = "V1: 1 to 4 us" },
     { since = "0.8", before = "0.14", host_request_s = function(_, own)
         return own.generation == "V0" and 2e-6 or 20e-6
       end,
       source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a "
         .. "request\"; the scheduler's own part is 7 us in traces of 0.15.1" },
-    { sampler_s = 150e-6, source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
+    { sampler_s = 150e-6, fitted = true,
+      source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
       .. "takes 14 to 50 us and a random choice 55 to 188 us (1 to 64 rows of 131,072)" },
-    { client_frontend_s = 0.0067, source = "fit: tests/fidelity/frontend_fit.lua" },
-    { server_frontend_s = 0.0018, source = "guidellm stage 0: median of ttft - queue - prefill" },
+    { client_frontend_s = 0.0067, fitted = true, source = "fit: tests/fidelity/frontend_fit.lua" },
+    { server_frontend_s = 0.0018, fitted = true, source = "guidellm stage 0: median of ttft - queue - prefill" },
     { compiled_operation_s = 0,
       graphs_with_prefill = function(_, own)
         return own["compilation_config.cudagraph_mode"] ~= "FULL_DECODE_ONLY"
-      end,
+      end, seen = "0.28", code = "vllm/config/vllm.py: VllmConfig.__post_init__, cudagraph_mode",
       source = "torch.compile: no Python is left between the kernels of a layer" },
-    { since = "0.8", compiled_operation_s = 40e-6,
+    { since = "0.8", compiled_operation_s = 40e-6, fitted = true,
       source = "docs/design/cuda_graphs.md: a step above the largest captured size is launched kernel by kernel; "
         .. "fitted to TTFT, leaving models out: docs/records/fitted.md, \"Compiled prompts outside of graphs\"" },
-    { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
+    { eager_operation_s = 65e-6, fitted = true,
+      source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
       .. "Hopper's machines, leaving deployments out: docs/records/fitted.md, \"Prefill outside of graphs\"; hosts of "
       .. "older GPUs are taken to be no faster" },
-    { architecture = "blackwell", gpu = { memory_gib_from = 160 }, eager_operation_s = 40e-6,
+    { architecture = "blackwell", gpu = { memory_gib_from = 160 }, eager_operation_s = 40e-6, fitted = true,
       source = "the same, on machines of B200 and larger; hosts of other GPUs of Blackwell are taken to be no faster" },
-    { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
-    { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
-    { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
-      source = "none is seen in engines that only prefill: the same" },
+    { fitted = true,
+      { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
+      { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
+      { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
+        source = "none is seen in engines that only prefill: the same" } },
     require "engines.vllm.pools",
     -- Kernels.
-    { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
+    { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0, fitted = true,
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default until 0.15. Pull "
         .. "request 34299 of 2026-02-11 turns that of all-reduce and norm on, on Hopper and Blackwell with tp above 1; "
         .. "times are not fitted with it, so it is left out" },
     { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
+      seen = "0.28", code = "vllm/model_executor/layers/rotary_embedding/base.py: RotaryEmbedding.forward_cuda",
       source = "vllm/model_executor/layers/rotary_embedding: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
     { heads_apart = false,
@@ -323,14 +328,15 @@ return {
     { exchange = "gathered", seen = "0.28", code = "vllm/config/parallel.py: ParallelConfig.all2all_backend",
       source = "vllm/distributed: allgather_reducescatter, the default" },
     require "engines.vllm.context_parallel",
-    { experts_apart = false, source = "pull request 29772, closed; a plugin does: vllm-project/afd-plugin" },
+    { experts_apart = false, seen = "0.28", code = "vllm/engine/arg_utils.py: no flag of such a mode",
+      source = "pull request 29772, closed; a plugin does: vllm-project/afd-plugin" },
     { code = "vllm/config/parallel.py: EPLBConfig", seen = "0.28",
       { since = "0.14", eplb_step_interval = 3000, eplb_window_size = 1000, eplb_head_start = 0.75,
         eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
       { since = "0.24", eplb_use_async = true, seen = "0.32",
         source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
     },
-    { expert_block = 0, source = "only DeepGEMM works on blocks" },
+    { expert_block = 0, fitted = true, source = "only DeepGEMM works on blocks" },
     require "engines.vllm.graphs",
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
@@ -338,7 +344,7 @@ return {
     { cuts_prompts = true, budget_holds_seats = true, seen = "0.28",
       code = "vllm/config/scheduler.py: SchedulerConfig.verify_max_model_len", source = "vllm/config/scheduler.py" },
     require "engines.rules.weight_only",
-    { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95,
+    { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95, fitted = true,
       source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     require("engines.vllm.generations").instead_of_v1,
     require "engines.rules.rocm",

@@ -1,6 +1,7 @@
 --- Rules of engines whose layers run in Python outside of CUDA graphs: host times that are not published, taken
 --- from vLLM or fitted to SGLang and TensorRT-LLM together.
 return {
+  fitted = true,
   { host_step_s = 700e-6, host_request_s = 2e-6, sampler_s = 150e-6,
     source = "as vLLM 0.11 on H100; none is published" },
   { client_frontend_s = 0, server_frontend_s = 0.0018, source = "not known; the server's as that of vLLM" },

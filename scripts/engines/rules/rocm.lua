@@ -3,6 +3,7 @@
 local cdna = { "cdna3", "cdna4" }
 
 return {
+  fitted = true,
   { architecture = cdna, launches_apart = true, launch_apart_s = 4.4e-6,
     source = "fitted, leaving deployments out: docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
   { architecture = cdna, compiled_operation_s = 60e-6, eager_operation_s = 60e-6,

@@ -2,6 +2,7 @@
 local nvidia = { "turing", "ampere", "ada", "hopper", "blackwell" }
 
 return {
+  fitted = true,
   { architecture = nvidia, weight_only_bandwidth = 0.85, weight_only_rate = 0.67,
     source = "Marlin, vllm pull request 2497: from 256 to 4,000 tokens on Ampere 0.60 to 0.74 of fp16, mean 0.67; its "
       .. "README: near the bandwidth up to 16 tokens. No table of Turing, Hopper and Blackwell was found" },

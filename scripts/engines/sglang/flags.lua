@@ -1,6 +1,6 @@
 --- Flags and variables of SGLang that no rule reads (engines/rules/flags.lua has the form):
---- python/sglang/srt/server_args.py of 0.5.6 and of main in 2026-07 and 2026-08; arg_groups/fields of main in 2026-09
---- and 2026-10.
+--- python/sglang/srt/server_args.py of every tag from 0.4.0 to 0.5.18; arg_groups/fields and field_order.py of main in
+--- 2026-09 and 2026-10. What later releases add has no release here, since none could be placed.
 local flags = require "engines.rules.flags"
 
 return flags.list {
@@ -18,7 +18,7 @@ return flags.list {
     tool-server:t file-storage-path:t warmups:t skip-server-warmup use-ray custom-sigquit-handler:t gated-launch-port:i
     enable-response-store grpc-response-timeout-secs:i http2-max-concurrent-streams:i
     http2-initial-connection-window-size:i trust-request-chat-template return-input-ids return-output-ids
-    mlx-enable-sampling
+    mlx-enable-sampling grpc-worker-threads:i stat-loggers:l>=0.5.17
 
     chat-template:t completion-template:t hf-chat-template-name:t default-chat-template-kwargs:j reasoning-parser:t
     tool-call-parser:t grammar-backend:t constrained-json-whitespace-pattern:t enable-strict-thinking
@@ -38,11 +38,13 @@ return flags.list {
     export-metrics-to-file-dir:t gc-warning-threshold-secs:n gc-threshold:l watchdog-timeout:n
     soft-watchdog-timeout:n enable-forward-pass-metrics forward-pass-metrics-ipc-name:t
     forward-pass-metrics-worker-id:t enable-expert-distribution-metrics expert-distribution-recorder-mode:t
-    expert-distribution-recorder-buffer-size:i load-watch-interval:n load-snapshot-publish-interval:i
+    expert-distribution-recorder-buffer-size:i load-watch-interval:n<0.5.7 load-snapshot-publish-interval:i
     debug-tensor-dump-input-file:t debug-tensor-dump-layers:l
-    debug-tensor-dump-inject:t enable-profile-cuda-graph enable-layerwise-nvtx-marker enable-cudagraph-gc
-    sleep-on-idle batch-notify-size:i enable-nan-detection msprobe-dump-config:t sidecar:t sidecar-args:l kv-canary:t
-    kv-canary-real-data:t kv-canary-sweep-interval:i
+    debug-tensor-dump-inject:t<0.5.14 enable-profile-cuda-graph enable-layerwise-nvtx-marker enable-cudagraph-gc
+    sleep-on-idle batch-notify-size:i enable-nan-detection<0.5.13 msprobe-dump-config:t sidecar:t sidecar-args:l
+    kv-canary:t
+    kv-canary-real-data:t kv-canary-sweep-interval:i otlp-service-name:t oltp-traces-endpoint:t>=0.5.3<0.5.5
+    crash-on-nan:t>=0.5.3<0.5.4
 
     tokenizer-path:t tokenizer-mode:t tokenizer-backend:t detokenizer-worker-num:i
     skip-tokenizer-init enable-tokenizer-batch-encode disable-tokenizer-batch-decode enable-dynamic-batch-tokenizer
@@ -61,25 +63,26 @@ return flags.list {
     dist-init-addr:t/--nccl-init-addr dist-timeout:i nnodes:i node-rank:i base-gpu-id:i gpu-id-step:i numa-node:l
     pre-warm-nccl engine-info-bootstrap-port:i mooncake-ib-device:t enable-p2p-check
     disaggregation-transfer-backend:t disaggregation-bootstrap-port:i disaggregation-ib-device:t
-    disaggregation-decode-tp:i disaggregation-decode-dp:i disaggregation-prefill-pp:i
+    disaggregation-decode-tp:i<0.5.10 disaggregation-decode-dp:i<0.5.10 disaggregation-prefill-pp:i<0.5.10
     disaggregation-decode-polling-interval:i disaggregation-decode-extra-slots:i num-reserved-decode-tokens:i
     disaggregation-enable-kv-checksum enable-pd-role-switch
 
     quantization-param-path:t abort-on-priority-when-disabled default-priority-value:i max-queued-requests:i
-    disable-flashinfer-autotune enable-flashinfer-autotune disable-chunked-prefix-cache
+    disable-flashinfer-autotune enable-flashinfer-autotune<0.5.7 disable-chunked-prefix-cache
     disable-regex-jump-forward<0.4.4 disable-jump-forward<0.4.4 disable-disk-cache<0.4.3 disable-nan-detection<0.4.3
-    disable-penalizer<0.4.2 pdlb-url:t<0.5.2 debug-tensor-dump-prefill-only<0.5.2 disable-overlap-cg-plan<0.5.2
+    disable-penalizer<0.4.2 pdlb-url:t<0.5.2 debug-tensor-dump-prefill-only<0.5.4 disable-overlap-cg-plan<0.5.2
+    disable-hicache-numa-detect>=0.5.8<0.5.10 disaggregation-decode-enable-fake-auto>=0.5.7<0.5.9
     disable-fast-image-processor image-processor-backend:t keep-mm-feature-on-device allowed-media-domains:l
     media-url-max-file-size-mb:i mm-preprocess-cache-size-mb:i trust-mm-content-hashes mm-global-cache-backend:t
     mm-attention-backend:t mm-process-config:j
-    mm-max-concurrent-calls:i mm-per-request-timeout:n mm-io-worker-num:i mm-processor-worker-num:i
+    mm-max-concurrent-calls:i<0.5.10 mm-per-request-timeout:n<0.5.10 mm-io-worker-num:i mm-processor-worker-num:i
     mm-feature-transport:t enable-broadcast-mm-inputs-process limit-mm-data-per-request:j
     enable-precise-embedding-interpolation
   ]],
   not_modelled = {
     { "LoRA adapters are not modelled", [[ enable-lora lora-paths:l max-lora-rank:i lora-target-modules:l
       moe-lora-base-gemm:t max-loras-per-batch:i max-loaded-loras:i lora-eviction-policy:t lora-backend:t
-      max-lora-chunk-size:i
+      max-lora-chunk-size:i !record-nolora-graph>=0.5.11<0.5.13
       enable-lora-overlap-loading lora-use-virtual-experts lora-strict-loading lora-drain-wait-threshold:n
       experts-shared-outer-loras ]] },
     { "context parallel of sparse attention, and other ways to divide a prompt, are not modelled", [[
@@ -88,10 +91,12 @@ return flags.list {
       enable-cp-decode-attn-tp ]] },
     { "other widths of dense layers and experts than tp_size and ep_size are not modelled", [[ moe-dense-tp-size:i
       moe-dp-size:i/--moe-data-parallel-size enable-dp-lm-head enable-attn-tp-input-scattered disable-attn-tp-gather
-      !enable-tp-lm-head-all-to-all enable-shared-experts-attn-tp enable-dense-mlp-attn-tp enable-layernorm-sp
+      !enable-tp-lm-head-all-to-all enable-shared-experts-attn-tp shared-experts-tp-size:i enable-dense-mlp-attn-tp
+      enable-layernorm-sp
       dwdp-size:i ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:i offload-group-size:i offload-num-in-group:i
       offload-prefetch-step:i offload-mode:t kt-weight-path:t kt-method:t kt-cpuinfer:i kt-threadpool-count:i
+      kt-amx-weight-path:t>=0.5.4<0.5.6 kt-amx-method:t>=0.5.4<0.5.6
       kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i !ple-offload-embedding ple-offload-backend:t
       ple-offload-dir:t ]] },
     { "this KV cache outside of the GPU is not modelled", [[ enable-lmcache lmcache-config-file:t
@@ -99,18 +104,19 @@ return flags.list {
       hicache-host-memory-mode:t hicache-storage-prefetch-retry-poll-interval:i
       hicache-storage-prefetch-retry-max-attempts:i enable-unified-cache-external-linker
       unified-cache-external-linker-backend:t mooncake-page-wise-load-threshold:i mooncake-enable-page-wise-load
+      hicache-host-memory-fraction:n enable-linker-mla-dedup mooncake-store-contributor
       disaggregation-decode-retraction-backup:t disaggregation-decode-host-receive-threshold:n ]] },
     { "experts move and have copies as `experts` says, not as this", [[ enable-eplb eplb-algorithm:t
       eplb-rebalance-num-iterations:i eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n
       ep-num-redundant-experts:i ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t
       elastic-ep-initial-size:i elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup
       max-ep-size:i ep-join-mode:t/--elastic-ep-join-mode ep-join-rank-offset:i/--elastic-ep-join-rank-offset
-      enable-waterfill ]] },
+      enable-waterfill>=0.5.16 enable-deepep-waterfill>=0.5.12<0.5.16 ]] },
     { "batches that overlap are not modelled", [[ enable-two-batch-overlap enable-single-batch-overlap
       tbo-token-distribution-threshold:n enable-pdmux pdmux-config-path:t sm-group-num:i ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[
-      sampling-backend:t nsa-prefill-backend:t
-      nsa-decode-backend:t dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
+      sampling-backend:t nsa-prefill-backend:t nsa-prefill:t>=0.5.3<0.5.4
+      nsa-decode-backend:t nsa-decode:t>=0.5.3<0.5.4 dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
       dsa-paged-mqa-logits-backend:t dsv4-prefill-backend:t dsv4-attn-backend:t dsa-triton-union:i
       !enable-dsa-fused-indexer !enable-lean-attention prefill-kv-cache-dequant-dtype:t
       fp4-gemm-runner-backend:t/--fp4-gemm-backend bf16-gemm-backend:t mamba-backend:t linear-attn-backend:t
@@ -121,8 +127,9 @@ return flags.list {
       rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
       linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
       enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },
-    { "kernels are those of the tables, whichever back end is chosen", "enable-flashinfer-trtllm-moe "
-      .. "enable-flashinfer-moe enable-flashinfer-cutlass-moe enable-flashinfer-cutedsl-moe enable-triton-kernel-moe" },
+    { "kernels are those of the tables, whichever back end is chosen", [[
+      enable-flashinfer-trtllm-moe<0.5.3 enable-flashinfer-moe<0.5.0rc0 enable-flashinfer-cutlass-moe<0.5.3
+      enable-flashinfer-cutedsl-moe<0.5.3 enable-triton-kernel-moe<0.5.3 enable-flashinfer-mxfp4-moe>=0.5.1<0.5.3 ]] },
     { "the exchange of tokens among experts is that of the engine's default", [[ deepep-mode:t
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i deepep-v2-mode:t flashinfer-a2a-dispatch-type:t
       enable-w4a4-mxfp4-megamoe
@@ -143,55 +150,60 @@ return flags.list {
       prefill-delayer-max-delay-passes:i prefill-delayer-max-delay-ms:n prefill-delayer-queue-min-ratio:n
       prefill-delayer-token-usage-low-watermark:n prefill-delayer-forward-passes-buckets:l
       prefill-delayer-wait-seconds-buckets:l prefill-max-requests:i min-free-slots-delay:i
-      num-continuous-decode-steps:i pp-max-micro-batch-size:i pp-async-batch-depth:i retraction-policy:t
+      num-continuous-decode-steps:i pp-max-micro-batch-size:i max-micro-batch-size:i>=0.4.6<0.5.4
+      pp-async-batch-depth:i retraction-policy:t
       enable-session-radix-cache enable-streaming-session radix-eviction-policy:t radix-eviction-policy-config:j
       max-inflight-prefill-tokens:i prefill-only-disable-kv-cache ]] },
     { "requests go to the rank that the engine's own balancer takes", [[ load-balance-method:t
       prefill-round-robin-balance enable-dp-attention-local-control-broadcast ]] },
     { "every layer's window and cache are those of its kind", [[ disable-hybrid-swa-memory swa-full-tokens-ratio:n
-      hybrid-kvcache-ratio:v enable-hisparse hisparse-config:t/--hierarchical-sparse-attention-extra-config
+      hybrid-kvcache-ratio:v<0.5.14 enable-hisparse hisparse-config:t/--hierarchical-sparse-attention-extra-config
       enable-page-major-kv-layout enable-unified-memory enable-dsa-cache-layer-split c128-page-size:i
-      enable-encoder-swa-bounded-replay enable-decoder-swa-bounded-replay ]] },
+      enable-encoder-swa-bounded-replay enable-decoder-swa-bounded-replay swa-prefix-tails:i ]] },
     { "states of recurrent layers are those of the model's file", [[ mamba-ssm-dtype:t mamba-full-memory-ratio:n
       max-mamba-cache-size:i mamba-track-interval:i
       uses-mamba-radix-cache enable-int8-mamba-checkpoint int8-mamba-ckpt-size:i mamba-max-states-per-path:i
       enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i enable-mamba2-spec-replay ]] },
     { "images and their encoder are not modelled", [[ enable-multimodal mm-enable-dp-encoder language-only
-      language-model-only encoder-only
+      language-model-only encoder-only enable-llama4-multimodal>=0.4.5<0.4.6
       encoder-urls:l encoder-transfer-backend:t encoder-bootstrap-port:i encoder-register-urls:l
       enable-adaptive-dispatch-to-encoder enable-mm-global-cache enable-prefix-mm-cache
       asr-max-buffer-seconds:i asr-max-concurrent-sessions:i ]] },
     { "the front end is a queue only with frontend.endpoint", [[ tokenizer-worker-num:i stream-interval:i
       padded-output-tokens:i ]] },
     { "what is captured and compiled is the engine's default", [[ disable-cuda-graph-padding enable-torch-compile
-      enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph
+      enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph<0.5.14
       enforce-piecewise-cuda-graph piecewise-cuda-graph-tokens:t
       piecewise-cuda-graph-compiler:t enable-breakable-cuda-graph cuda-graph-config:t cuda-graph-backend-decode:t
       cuda-graph-tc-compiler:t debug-cuda-graph cuda-graph-max-seq-len-prefill:i
       cuda-graph-prefill-max-context:v/--context-bucket ]] },
-    { "weights are in the format of the checkpoint", [[ torchao-config:t modelopt-quant:t quantize-and-serve
+    { "weights are in the format of the checkpoint", [[ torchao-config:t<0.5.18 modelopt-quant:t quantize-and-serve
       modelopt-checkpoint-restore-path:t modelopt-checkpoint-save-path:t modelopt-export-path:t ]] },
     { "a model that generates text token by token is taken", [[ is-embedding dllm-algorithm:t dllm-algorithm-config:t
-      dllm-fdfo enable-mis multi-item-scoring-delimiter:i forward-hooks:t ]] },
+      dllm-fdfo dllm-block-size:i>=0.5.6<0.5.7 enable-mis multi-item-scoring-delimiter:i<0.5.11 forward-hooks:t ]] },
     { "sampling is that of the model's generation_config.json", "sampling-defaults:t" },
-    { "sparse attention of dense models is not modelled", [[ enable-double-sparsity ds-channel-config-path:t
-      ds-heavy-channel-num:i ds-heavy-token-num:i ds-heavy-channel-type:t ds-sparse-decode-threshold:i ]] },
+    { "sparse attention of dense models is not modelled", [[
+      enable-double-sparsity<0.5.11 ds-channel-config-path:t<0.5.11
+      ds-heavy-channel-num:i<0.5.11 ds-heavy-token-num:i<0.5.11 ds-heavy-channel-type:t<0.5.11
+      ds-sparse-decode-threshold:i<0.5.11 ]] },
     { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[
-      disaggregation-decode-enable-radix-cache optimistic-prefill-attempts:i ]] },
+      disaggregation-decode-enable-radix-cache optimistic-prefill-attempts:i>=0.5.16
+      optimistic-prefill-retries:i>=0.5.13<0.5.16 ]] },
     { "drafts are made and accepted as `speculation` says", [[ speculative-accept-threshold-single:n
       speculative-accept-threshold-acc:n speculative-token-map:t speculative-attention-mode:t
       speculative-draft-attention-backend:t speculative-moe-runner-backend:t speculative-moe-a2a-backend:t
       speculative-draft-model-quantization:t speculative-draft-model-revision:t speculative-draft-load-format:t
-      speculative-ngram-min-match-window-size:i speculative-ngram-max-match-window-size:i
+      speculative-ngram-min-match-window-size:i<0.5.10 speculative-ngram-max-match-window-size:i<0.5.10
       speculative-ngram-min-bfs-breadth:i speculative-ngram-max-bfs-breadth:i speculative-ngram-match-type:t
-      speculative-ngram-branch-length:i speculative-ngram-capacity:i speculative-ngram-max-trie-depth:i
+      speculative-ngram-branch-length:i<0.5.10 speculative-ngram-capacity:i speculative-ngram-max-trie-depth:i
       speculative-ngram-external-corpus-path:t speculative-ngram-external-corpus-max-tokens:i
       speculative-ngram-external-sam-budget:i speculative-adaptive speculative-adaptive-config:t
       speculative-draft-window-size:i speculative-use-rejection-sampling speculative-skip-dp-mlp-sync
       speculative-dflash-block-size:i speculative-dflash-draft-window-size:i speculative-dspark-block-size:i
       speculative-dspark-align-verify-tokens-to-graph-tier speculative-dspark-confidence-sts-path:t
       speculative-dspark-sps-table-path:t enable-multi-layer-eagle decoupled-spec-role:t decoupled-spec-rank:i
-      decoupled-spec-bind-endpoint:t decoupled-spec-connect-endpoints:l spec-trace-dir:t uno-lora-path:t
+      decoupled-spec-bind-endpoint:t decoupled-spec-connect-endpoints:l spec-trace-dir:t
+      enable-beta-spec>=0.5.3<0.5.5 uno-lora-path:t
       speculative-domino-candidate-pool-size:i speculative-use-block-verification speculative-dsa-topk-backend:t
       speculative-draft-kv-cache-dtype:t speculative-draft-sink-size:i !speculative-enable-w4a4-mxfp4-megamoe ]] },
   },

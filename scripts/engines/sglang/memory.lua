@@ -56,10 +56,10 @@ local function stage_of(facts, stage)
     { name = "activations and graphs", bytes = reserve }, { name = "non-torch", bytes = values.runtime_bytes } } }
 end
 
---- Requests at once that the engine allows on a rank of divided attention: a formula of the pool, and of the slots for
---- states, of which a request may hold several.
+--- Requests at once that the engine allows on a rank of divided attention: a formula of the rank's pool, and of the
+--- slots for states, of which a request may hold several.
 local function running_requests(facts, found)
-  local bound = floor(min(max(found.tokens / facts.max_model_len * 512, 2048), 4096) / facts.dp)
+  local bound = floor(min(max(found.tokens / facts.max_model_len * 512, 2048), 4096))
   bound = min(bound, facts.is_stated "max_running_requests" and facts.seats or bound)
   if found.slots == 0 then return bound end
   local of_request = facts.prefix_caching and facts.values.state_slots or 1

@@ -63,31 +63,51 @@ end
 local is_apart = { kimi_linear = true, kimi_k3 = true, deepseek_v4 = true }
 local falls_back = { deepseek_v3 = true, kimi_k2 = true }
 
+--- Families with an encoder that are let in, by the row of the release.
+local let_in = { none = {}, qwen = { qwen3_5 = true, qwen3_5_moe = true },
+  more = { qwen3_5 = true, qwen3_5_moe = true, muse_glimmer = true, kimi_k3 = true, kimi_k25 = true } }
+
 --- Models for which they are off: delta attention by channel, compressed attention (memory), DeepSeek-V3's class with
 --- trtllm_mla, and models with an encoder of images or sound, of which some classes are let in.
-local function is_excluded(facts, own)
+local function is_excluded(facts, own, families)
   local model = facts.model
   if model == nil then return false end
   if is_apart[model.family] or falls_back[model.family] and runs_trtllm_mla(facts, own) then return true end
-  return model.vision ~= nil and model.family ~= "kimi_k25"
+  return model.vision ~= nil and not families[model.family]
 end
 
---- Tokens of the largest breakable graph of prompts; false where there is none.
-function prompt_graphs.breakable(facts, own)
-  if is_off(own) then return false end
-  local is_stated = own.cuda_graph_backend_prefill ~= nil
-  if not is_stated and (is_incompatible(facts, own) or is_excluded(facts, own)) then return false end
-  if own.cuda_graph_bs_prefill then return math.max(unpack(own.cuda_graph_bs_prefill)) end
-  local most = own.cuda_graph_max_bs_prefill or is_latent(facts) and 2048 or own.chunked_prefill_size
-  local count, largest = up_to(math.min(most, own.max_total_tokens or math.huge))
-  return count > 0 and largest
+--- Tokens of the largest graph before divided attention makes the chunk smaller.
+local function most_tokens(facts, own)
+  return own.cuda_graph_max_bs_prefill or is_latent(facts) and 2048 or own.chunked_prefill_size
 end
 
---- How many graphs of prompts are captured.
-function prompt_graphs.count(own)
+--- Which breakable graphs a release has.
+---@param families table of let_in, by name
+---@param by_rank boolean whether the largest graph has the chunk of one rank of divided attention
+---@return fun(facts, own): integer|false tokens of the largest breakable graph of prompts; false where there is none
+function prompt_graphs.breakable(families, by_rank)
+  return function(facts, own)
+    if is_off(own) then return false end
+    local is_stated = own.cuda_graph_backend_prefill ~= nil
+    if not is_stated and (is_incompatible(facts, own) or is_excluded(facts, own, let_in[families])) then
+      return false
+    end
+    if own.cuda_graph_bs_prefill then return math.max(unpack(own.cuda_graph_bs_prefill)) end
+    local most = most_tokens(facts, own)
+    if by_rank and not own.cuda_graph_max_bs_prefill then
+      most = math.min(most, math.floor(own.chunked_prefill_size / facts.dp))
+    end
+    local count, largest = up_to(math.min(most, own.max_total_tokens or math.huge))
+    return count > 0 and largest
+  end
+end
+
+--- How many graphs of prompts the memory is divided for: those of the chunk of all ranks.
+function prompt_graphs.count(facts, own)
   if not own.graphs_with_prefill then return 0 end
   if own.cuda_graph_bs_prefill then return #own.cuda_graph_bs_prefill end
-  return (up_to(own.graphs_with_prefill))
+  if facts.dp == 1 then return (up_to(own.graphs_with_prefill)) end
+  return (up_to(math.min(most_tokens(facts, own), own.max_total_tokens or math.huge)))
 end
 
 return prompt_graphs

@@ -30,8 +30,8 @@ local function option(name, kind, now, before)
     doc = now .. " of older releases" }
 end
 
-local function follows(name, now, change)
-  return { where = { name }, fills = true, [now] = function(_, _, options)
+local function follows(name, now, change, before)
+  return { before = before, where = { name }, fills = true, [now] = function(_, _, options)
     local value = options[name]
     if change then return change(value) end
     return value
@@ -42,7 +42,7 @@ implications.rows, implications.options = {}, {}
 
 local function add(name, kind, now, change, before)
   table.insert(implications.options, option(name, kind, now, before))
-  table.insert(implications.rows, follows(name, now, change))
+  table.insert(implications.rows, follows(name, now, change, before))
 end
 
 for _, each in ipairs(renamed) do

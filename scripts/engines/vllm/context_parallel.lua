@@ -1,6 +1,7 @@
 --- Which kinds of attention vLLM divides over ranks of a request, and how these combine what they computed.
 return {
-  { cp_of = {}, source = "issue 47846: 0.24.0 refuses prefill_context_parallel_size above 1; v1/worker/cp_utils.py: "
+  { before = "0.27", cp_of = {},
+    source = "issue 47846: 0.24.0 refuses prefill_context_parallel_size above 1; v1/worker/cp_utils.py: "
     .. "supports_pcp of attention back ends" },
   { since = "0.27", cp_of = { "latent" }, seen = "0.28",
     code = "vllm/v1/attention/backend.py: MLAAttentionImpl.supports_pcp",

@@ -1,6 +1,7 @@
 --- Times of vLLM's API server: one process, whose event loop renders, tokenises and streams (pull request 11636). They
 --- are priors with wide spreads, and are read where frontend.endpoint asks for them.
 return {
+  fitted = true,
   { since = "0.8", frontend_chunk_s = 65e-6,
     source = "65 to 78 us, all included: requests/s of one server with a model of 1B under ShareGPT in pull requests "
       .. "12287, 15137 and 17546" },
@@ -15,10 +16,10 @@ return {
       .. "the template's processor is looked for with each chat (pull request 25341, issue 25846)" },
   { since = "0.10.2", before = "0.11.1", family = "gpt_oss", frontend_chat_s = 3e-3,
     source = "openai_harmony renders, not a template (entrypoints/openai/serving_chat.py: use_harmony)" },
-  { since = "0.9", frontend_servers = function(_, own) return own.api_server_count end,
-    source = "pull request 17546" },
+  { since = "0.9", frontend_servers = function(_, own) return own.api_server_count end, seen = "0.28",
+    code = "vllm/entrypoints/cli/serve.py: api_server_count", source = "pull request 17546" },
   { since = "0.15", frontend_servers = function(facts, own)
       return own.api_server_count or math.max(1, facts.dp)
-    end,
+    end, seen = "0.28", code = "vllm/entrypoints/cli/serve.py: api_server_count",
     source = "pull request 32525: as many as data-parallel ranks" },
 }

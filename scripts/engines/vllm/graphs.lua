@@ -11,14 +11,22 @@ local function by_backend(_, own)
   return backend ~= "FLASHINFER"
 end
 
+--- From 0.28 on FlashInfer has kernels for several tokens of a request on SM 12.x, which do not divide a request.
+local function on_sm12(facts, own) return facts.dcp == 1 or by_backend(facts, own) end
+
 return {
   { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
-    head_norm_kernels = 0, source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
-  { verifies_in_graphs = true, recurrent_operations = 8,
+    head_norm_kernels = 0, fitted = true, source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
+  { verifies_in_graphs = true, recurrent_operations = 8, seen = "0.28",
+    code = "vllm/config/vllm.py: OPTIMIZATION_LEVEL_02",
     source = "docs/design/cuda_graphs.md: FULL_AND_PIECEWISE; operations: issue 51008, 16 ms a step for the 48 "
       .. "recurrent layers of a 27B, of 40 us each" },
   { since = "0.11", architecture = { "ampere", "ada" }, verifies_in_graphs = by_backend,
+    seen = "0.28", code = "vllm/v1/attention/backends/flashinfer.py: get_cudagraph_support",
     source = "docs/design/cuda_graphs.md; issues 54992 (2 x RTX 3090: the drafter is eager as well), 49547, 35387" },
-  { since = "0.11", architecture = "blackwell", gpu = { memory_gib_below = 160 }, verifies_in_graphs = by_backend,
-    source = "the same; issue 49547: GB10, no kernels of TensorRT-LLM on SM 12.x" },
+  { since = "0.11", before = "0.28", architecture = "blackwell", gpu = { memory_gib_below = 160 },
+    verifies_in_graphs = by_backend, source = "the same; issue 49547: GB10, no kernels of TensorRT-LLM on SM 12.x" },
+  { since = "0.28", architecture = "blackwell", gpu = { memory_gib_below = 160 }, verifies_in_graphs = on_sm12,
+    seen = "0.28", code = "vllm/v1/attention/backends/flashinfer.py: get_cudagraph_support",
+    source = "pull request 49718 of 2026-08-11: XQA on SM 12.x" },
 }

@@ -17,8 +17,10 @@ return {
     source = "vllm/model_executor/layers/quantization/modelopt.py of 0.8; pull request 17687: FP4 Marlin" },
   { before = "0.10.1", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
     source = "pull request 22259: MXFP4 comes with gpt-oss" },
-  { architecture = "turing", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
+  { architecture = "turing", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4", seen = "0.28",
+    code = "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py: select_mxfp4_moe_backend",
     source = "issue 23203: compute capability 8.0 and later" },
   { architecture = { "turing", "ampere", "ada" }, family = "deepseek_v4", no_kernels = "hyper-connections",
+    seen = "0.28", code = "vllm/models/deepseek_v4/nvidia/model.py: DeepGEMM",
     source = "issue 40851, open: DeepGEMM's need compute capability 9.0" },
 }

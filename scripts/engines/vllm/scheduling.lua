@@ -9,11 +9,23 @@ local function has_states(facts) return states(facts.model) end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
+--- Latent attention over all tokens, in every layer.
+local function is_dense_latent(facts)
+  if not is_latent(facts) or has_states(facts) then return false end
+  for _, kind in ipairs(facts.model.attention) do
+    if kind.index then return false end
+  end
+  return true
+end
+
+--- FlashAttention's kernel of latent attention takes blocks of 16 and has no keys in FP8, of which FlashMLA has.
+local function of_hopper(_, own) return own.kv_cache_dtype == "auto" and 16 or 64 end
+
 local function where_prefixes_are_cached(_, own) return own.enable_prefix_caching end
 
 return {
   { since = "0.8", scheduler = "vllm_v1", kv_cache_dtype = "auto", block_size = 16, enable_prefix_caching = true,
-    seen = "0.29", code = "vllm/config/cache.py: CacheConfig",
+    seen = "0.33", code = "vllm/config/cache.py: CacheConfig",
     source = "vllm/engine/arg_utils.py, _set_default_args_v1; vllm/config/cache.py" },
   { since = "0.8", enable_chunked_prefill = true, long_prefill_token_threshold = 0, prefill_schedule_interval = 1,
     seen = "0.29", code = "vllm/config/scheduler.py: SchedulerConfig",
@@ -42,9 +54,18 @@ return {
     { since = "0.8", gpu = large, other_budgets = { 2048 },
       source = "vllm/engine/arg_utils.py: an engine without a usage context" },
   },
-  { since = "0.8", when = is_latent, block_size = 64,
+  { since = "0.8", when = is_latent, block_size = 64, seen = "0.28",
+    code = "vllm/v1/attention/backend.py: AttentionBackend.get_preferred_block_size",
     source = "vllm/platforms/cuda.py; pull request 35122: the least size that FlashMLA takes" },
-  { family = "deepseek_v4", block_size = 256, source = "vllm/models/deepseek_v4: entries of 128 tokens" },
+  { since = "0.18", architecture = "hopper", when = is_dense_latent, block_size = of_hopper, seen = "0.28",
+    code = "vllm/platforms/cuda.py: _get_backend_priorities",
+    source = "pull request 35122 of 2026-03-09: what the first back end takes, FLASH_ATTN_MLA or FLASHMLA" },
+  { since = "0.18", architecture = "blackwell", gpu = { memory_gib_from = 160 }, when = is_dense_latent,
+    block_size = 32, seen = "0.28", code = "vllm/platforms/cuda.py: _get_backend_priorities",
+    source = "the same: FLASHINFER_MLA takes 32 and 64" },
+  { family = "deepseek_v4", block_size = 256, seen = "0.28",
+    code = "vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py: get_supported_kernel_block_sizes",
+    source = "vllm/models/deepseek_v4: entries of 128 tokens" },
   -- Prefixes of models with recurrent states.
   { since = "0.8", before = "0.26.1rc0", when = has_states, enable_prefix_caching = false,
     source = "vllm/engine/arg_utils.py: pull request 50991 turns it on" },
@@ -72,7 +93,7 @@ return {
       .. "the last block; not with drafters. Of others pull request 57329, open in 2026-09" },
   },
   { since = "0.8", before = "0.21", gpu_memory_utilization = 0.90, source = "vllm/config/cache.py" },
-  { since = "0.21", gpu_memory_utilization = 0.92, seen = "0.29", code = "vllm/config/cache.py: CacheConfig",
+  { since = "0.21", gpu_memory_utilization = 0.92, seen = "0.33", code = "vllm/config/cache.py: CacheConfig",
     source = "vllm/config/cache.py" },
   -- Steps in flight.
   { seen = "0.28", code = "vllm/config/vllm.py: VllmConfig.__post_init__, async_scheduling",
@@ -89,7 +110,8 @@ return {
     source = "vllm/config/scheduler.py: does not exist" },
   { since = "0.19", scheduler_reserve_full_isl = true, seen = "0.28",
     code = "vllm/config/scheduler.py: SchedulerConfig", source = "vllm/config/scheduler.py; pull request 37307" },
-  { dp_padding = "vllm", source = "vllm/v1/worker/dp_utils.py" },
+  { dp_padding = "vllm", seen = "0.28", code = "vllm/v1/worker/dp_utils.py: _synchronize_dp_ranks",
+    source = "vllm/v1/worker/dp_utils.py" },
   { seen = "0.28", code = "vllm/v1/engine/core_client.py: DPLBAsyncMPClient.get_core_engine_for_request",
     { router = "vllm_dp", source = "vllm/v1/engine/core_client.py" },
     { since = "0.27", router = "vllm_dp_load", source = "pull request 49204 of 2026-07-27" },

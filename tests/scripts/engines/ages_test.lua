@@ -69,8 +69,8 @@ end)
 
 test("a value whose row was not read at a release says so in its source", function()
   local function source(version, name) return engines.of("vllm " .. version, { hardware = "b200" }).sources[name] end
-  test.equal(source("0.24", "host_step_s"):find("not read", 1, true), nil)
-  test.check(source("0.30", "host_step_s"):find("; not read: as 0.24$"))
+  test.equal(source("0.24", "host_step_s"):find("; a fit", 1, true), nil)
+  test.check(source("0.30", "host_step_s"):find("; a fit: as 0.24$"), "no code decides it")
   test.equal(source("0.28", "max_num_batched_tokens"):find("not read", 1, true), nil, "it was read at 0.28")
   test.check(source("0.30", "max_num_batched_tokens"):find("; not read: as 0.28$"))
 end)
@@ -100,6 +100,33 @@ test("a list says for its rows what they do not say, and the file what no list s
   test.equal(catalogue.newest(engine), "1.1", "the parent's rows are those of one of its releases")
   test.check(ages.note(engine, "1.3"):find("aged 1.3: 3 of ", 1, true))
   test.check(ages.note(engine, "1.3"):find("the newest release read in whole is 1.1 of 2026-01-02", 1, true))
+end)
+
+test("rows that were fitted are counted apart: nobody can read them in code", function()
+  local engine = made { seen = "1.1", releases = { "1.0", "1.1", "1.2" }, rules = {
+    { max_num_seqs = 7, source = "read.py" }, { host_step_s = 1e-3, fitted = true, source = "fitted to logs, fit.py" },
+    { fitted = true, { eager_operation_s = 1e-6, source = "fitted too" } },
+    { sampler_s = 1e-4, fitted = true, seen = "1.2", code = "path.py: f", source = "a fit whose path was read" } } }
+  local function is(source)
+    for _, row in ipairs(engine.rules) do
+      if row.source == source then return ages.is_fitted(engine, row) end
+    end
+  end
+  test.equal(is "fitted too", true, "what a list says holds for its rows")
+  test.equal(is "read.py", false)
+  local _, unread, fitted = ages.unread(engine, "1.2")
+  test.equal(#unread .. " " .. fitted, "3 2")
+  test.check(ages.note(engine, "1.2"):find("aged 1.2: 1 of %d+ rules were not read at it and are as last read, "
+    .. "2 more are fits, which no code decides; "))
+  for _, each in ipairs(ages.watch(engine)) do
+    test.check(each.code ~= "fit.py", "no file is opened for a fit")
+    if each.fitted then test.equal(#each.rows, 2) end
+  end
+  for _, name in ipairs { "sglang", "vllm", "trtllm" } do
+    local own = catalogue.of(name)
+    local count, of_last, fits = ages.unread(own, catalogue.last(own))
+    test.check(fits > 0 and fits < #of_last and #of_last <= count, name)
+  end
 end)
 
 test("an engine whose file says nothing was read at all releases that it knows", function()

@@ -325,7 +325,7 @@ test("a vision encoder takes memory unless only the language model is loaded", f
   test.check(all.kv_bytes < only.kv_bytes)
 end)
 
-test("SGLang keeps place for graphs of all ranks of divided attention, and divides the requests among them", function()
+test("SGLang keeps place for graphs of all ranks of divided attention, and divides stated requests", function()
   local function capacity_of(more)
     local options = { "sglang 0.5.9", tp_size = 8, cuda_graph_max_bs = 512 }
     for key, value in pairs(more) do options[key] = value end
@@ -337,7 +337,9 @@ test("SGLang keeps place for graphs of all ranks of divided attention, and divid
   local divided, running = capacity_of { dp_size = 8, enable_dp_attention = true }
   local undivided, together = capacity_of {}
   test.near(divided - undivided, 512 * 8 * 4.5 / 1024, 0.02)
-  test.equal(running, 2048 / 8)
+  test.equal(running, 2048)
+  local _, stated = capacity_of { dp_size = 8, enable_dp_attention = true, max_running_requests = 2048 }
+  test.equal(stated, 2048 / 8)
   test.at_least(together, 2048)
 end)
 

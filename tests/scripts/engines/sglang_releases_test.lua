@@ -87,13 +87,102 @@ test("steps with drafts overlap from 0.5.13 on; the variable that asked for it i
   test.equal(apart { "0.5.23", disable_overlap_schedule = true }, true)
 end)
 
+test("pages are those of the back end that a release chooses by itself", function()
+  for _, each in ipairs { { "0.5.3", "deepseek-v3", "b200", 1 }, { "0.5.4", "deepseek-v3", "b200", 64 },
+    { "0.5.4", "deepseek-v3", "h200-sxm", 1 }, { "0.5.4", "gpt-oss-120b", "b200", 64 },
+    { "0.5.8", "kimi-k2.5", "b200", 1 }, { "0.5.9", "kimi-k2.5", "b200", 64 }, { "0.5.6", "qwen3-32b", "b200", 1 },
+    { "0.5.7", "qwen3-32b", "b200", 64 }, { "0.5.7", "qwen3-32b", "rtx-pro-6000", 1 },
+    { "0.5.13", "qwen3-next-80b-a3b", "b200", 1 }, { "0.5.14", "qwen3-next-80b-a3b", "b200", 64 },
+    { "0.5.4", "deepseek-v3.2", "h200-sxm", 64 }, { "0.5.14", "deepseek-v4-flash", "b200", 256 } } do
+    test.equal(values(each[1], { model = each[2], hardware = each[3] }).page_size, each[4], table.concat(each, " "))
+  end
+  local stated = values({ "0.5.14", attention_backend = "flashinfer" }, { hardware = "b200" })
+  test.equal(stated.page_size, 1, "not of a back end that is stated")
+end)
+
+test("sparse attention keeps its keys in FP8 on Blackwell where nothing is stated", function()
+  local function format(release, model, gpu)
+    return values(release, { model = model, hardware = gpu }).kv_cache_dtype
+  end
+  test.equal(format("0.5.4", "deepseek-v3.2", "b200"), "fp8_e4m3")
+  test.check(format("0.5.4", "deepseek-v3.2", "h200-sxm") ~= "fp8_e4m3")
+  test.check(format("0.5.14", "deepseek-v3", "b200") ~= "fp8_e4m3")
+  test.equal(format("0.5.14", "deepseek-v4-flash", "h200-sxm"), "fp8_e4m3")
+end)
+
+test("an encoder of images takes a part of the share, by its layers and its width", function()
+  local function share(model, role)
+    return values("0.5.12", { model = model, hardware = "h200-sxm", role = role }).mem_fraction_static
+  end
+  local text = share "qwen3-32b"
+  test.near(share "qwen3.5-27b" / text, 0.95 * (1 - 0.1 * (1152 ^ 2 / 1024 ^ 2 - 1)), 1e-9, "depth is not read")
+  test.near(share "gemma-3-27b" / text, 1, 1e-9, "it is not loaded")
+  test.near(share("qwen3.5-27b", "decode") / share("qwen3-32b", "decode"), 1, 1e-9)
+  local function of_tp4(model)
+    return values("0.5.9", { model = model, hardware = "gb300", tp = 4 }).mem_fraction_static
+  end
+  test.near(of_tp4 "kimi-k2.5" / of_tp4 "kimi-k2", 0.95, 1e-9, "names of its own hide the width as well")
+end)
+
+test("AITER takes 15 % of the share where requests may be longer than 8,192 tokens", function()
+  local function share(options, model)
+    options[1] = "0.5.12"
+    return values(options, { model = model or "qwen3-32b", hardware = "mi300x" }).mem_fraction_static
+  end
+  local short = share { context_length = 8192 }
+  test.near(share {} / short, 0.85, 1e-9)
+  test.near(share { attention_backend = "triton" } / short, 1, 1e-9)
+  test.equal(share { mem_fraction_static = 0.8 }, 0.8, "not of a share that is stated")
+end)
+
+test("each rank of divided attention has the seats of one where none are stated", function()
+  local function seats(dp) return values("0.5.14", { dp = dp, hardware = "h200-sxm" }).max_running_requests end
+  test.equal(seats(4), 4 * seats(1))
+end)
+
+test("roles are told apart from 0.5.15 on, DeepEP's buffers from 0.5.16 on", function()
+  local function share(release, role, exchange)
+    return values({ release, moe_a2a_backend = exchange, disable_prefill_cuda_graph = true },
+      { model = "deepseek-v3", hardware = "a100-sxm-80gb", role = role, tp = 8 }).mem_fraction_static
+  end
+  test.equal(share("0.5.14", "decode"), share("0.5.14", "both"))
+  test.check(share("0.5.15", "decode") > share("0.5.15", "both"))
+  test.equal(share("0.5.15", "both", "deepep"), share("0.5.15", "both"))
+  test.check(share("0.5.16", "both", "deepep") < share("0.5.16", "both"))
+end)
+
+test("classes with encoders are let into graphs of prompts one by one, and ranks have graphs of their own chunk",
+  function()
+    local function tokens(release, model, more)
+      local about = { model = model, hardware = "h200-sxm" }
+      for name, value in pairs(more or {}) do about[name] = value end
+      return values(release, about).graphs_with_prefill
+    end
+    test.equal(tokens("0.5.15", "qwen3.5-27b"), false)
+    test.equal(tokens("0.5.16", "qwen3.5-27b"), 8192)
+    test.equal(tokens("0.5.17", "kimi-k2.5"), false)
+    test.equal(tokens("0.5.18", "kimi-k2.5"), 2048)
+    test.equal(tokens("0.5.18", "gemma-4-31b"), false)
+    test.equal(tokens("0.5.15", "qwen3-32b", { dp = 4 }), 8192)
+    test.equal(tokens("0.5.16", "qwen3-32b", { dp = 4 }), 2048)
+  end)
+
+test("families have norms beside their all-reduce one after the other", function()
+  for _, each in ipairs { { "qwen3.5-27b", "0.5.9", "0.5.10" }, { "deepseek-v3.2", "0.5.10", "0.5.11" },
+    { "nemotron-3-nano", "0.5.13", "0.5.14" }, { "deepseek-v4-flash", "0.5.17", "0.5.18" } } do
+    local about = { model = each[1], hardware = "b200", tp = 4 }
+    test.check(values(each[2], about).norm_apart_s > 0, each[1])
+    test.equal(values(each[3], about).norm_apart_s, 0, each[1])
+  end
+end)
+
 test("0.5.23 is known; without a release 0.5.14 holds, and values say how far theirs were read", function()
   local catalogue = require "rooflua.engines.catalogue"
   test.equal(catalogue.last(catalogue.of "sglang"), "0.5.23")
   test.equal(engines.of("sglang").release, "0.5.14")
   local sources = engines.of("sglang 0.5.23", { hardware = "h100-sxm", model = "llama-3.1-8b" }).sources
-  test.has(sources.page_size, "not read: as 0.5.14")
-  test.has(sources.chunked_prefill_size, "not read: as 0.5.19")
+  test.has(sources.page_size, "not read: as 0.5.18")
+  test.has(sources.chunked_prefill_size, "not read: as 0.5.20")
   test.has(sources.mem_fraction_static, "not read: as 0.5.20")
 end)
 

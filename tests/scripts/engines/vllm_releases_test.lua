@@ -1,5 +1,6 @@
 -- What vLLM's releases of 2026 changed: who counts CUDA graphs, budgets of large GPUs, prefixes of hybrids, flags.
 local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
 local engines = require "rooflua.engines"
 
 local function values(release, model, hardware, more)
@@ -101,6 +102,31 @@ end)
 test("latent attention divides prompts from 0.27 on", function()
   test.equal(#values("0.26", "deepseek-v3", "h200-sxm").cp_of, 0)
   test.equal(values("0.27", "deepseek-v3", "h200-sxm").cp_of[1], "latent")
+end)
+
+test("blocks of latent attention are those of the first back end from 0.18 on", function()
+  local function tokens(release, hardware, options)
+    local asked = { "vllm " .. release }
+    for name, value in pairs(options or {}) do asked[name] = value end
+    return bound.values(asked, { model = "deepseek-v3", hardware = hardware, tp = 8 }).block_size
+  end
+  for _, each in ipairs { { "0.17", "h200-sxm", 64 }, { "0.18", "h200-sxm", 16 }, { "0.17", "b200", 64 },
+    { "0.18", "b200", 32 }, { "0.28", "b200", 32 }, { "0.28", "mi300x", 64 } } do
+    test.equal(tokens(each[1], each[2]), each[3], each[1] .. " " .. each[2])
+  end
+  test.equal(tokens("0.18", "h200-sxm", { kv_cache_dtype = "fp8" }), 64, "FlashMLA has keys in FP8")
+  test.equal(values("0.28", "deepseek-v3.2", "b200", { tp = 8 }).block_size, 64, "sparse attention has its own")
+end)
+
+test("drafts are verified in graphs on SM 12.x from 0.28 on", function()
+  local function in_graphs(release, more)
+    local about = { model = "qwen3-8b", hardware = "rtx-pro-6000", dcp = 1 }
+    for name, value in pairs(more or {}) do about[name] = value end
+    return bound.values("vllm " .. release, about).verifies_in_graphs
+  end
+  test.equal(in_graphs "0.27", "bf16")
+  test.equal(in_graphs "0.28", true)
+  test.equal(in_graphs("0.28", { dcp = 2, tp = 2 }), "bf16", "not where a request is divided")
 end)
 
 test.finish()

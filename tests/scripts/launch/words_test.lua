@@ -53,7 +53,7 @@ test("a KV cache whose size is stated has that size, on every GPU and for every 
 end)
 
 test("an option that is gone says since when, and what took its place", function()
-  refuses("--enable-deepep-moe: SGLang 0.5.9 does not have it (gone since 0.5.0rc0; see --moe-a2a-backend)",
+  refuses("--enable-deepep-moe: SGLang 0.5.9 does not have it (gone since 0.5.3; see --moe-a2a-backend)",
     sglang .. "--enable-deepep-moe", "sglang 0.5.9")
   refuses("--enable-flashmla: SGLang 0.5.9 does not have it (gone since 0.4.7; see --attention-backend)",
     sglang .. "--enable-flashmla", "sglang 0.5.9")

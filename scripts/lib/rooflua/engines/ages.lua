@@ -1,6 +1,7 @@
 -- When the rules of an engine were last read. A row says in `seen` the newest release whose code was read and has it
 -- so, and in `code` the file and the symbol that decide it; a list of rows says both for its rows, and the file of an
--- engine says `seen` for rows that say nothing. A row with `before` has ended, and needs neither.
+-- engine says `seen` for rows that say nothing. A row with `before` has ended, and needs neither. A row that says
+-- `fitted` has values that were fitted to measurements or assumed: no code decides them, so that it is counted apart.
 local release = require "rooflua.engines.release"
 
 local ages = {}
@@ -16,10 +17,14 @@ function ages.seen(engine, row)
   return seen
 end
 
+--- Whether the values of a row were fitted to measurements or assumed.
+function ages.is_fitted(engine, row) return engine.said[row] ~= nil and engine.said[row].fitted == true end
+
 --- The file and the symbol that decide a row; without them the first file that its source names, else nil.
 function ages.code(engine, row)
   local said = engine.said[row] and engine.said[row].code
-  return said or (row.source or ""):match "[%w_./]+%.py" or nil
+  if said or ages.is_fitted(engine, row) then return said end
+  return (row.source or ""):match "[%w_./]+%.py" or nil
 end
 
 --- Whether a row goes on, so that a reader of the next release looks at it.
@@ -40,17 +45,20 @@ local function all_rows(engine)
   return out
 end
 
---- Rows that hold for a release, and those of them that nobody read at it.
---- @return integer, table
+--- Rows that hold for a release, and those of them that nobody read at it; and how many of these are fitted.
+--- @return integer, table, integer
 function ages.unread(engine, version)
-  local count, out = 0, {}
+  local count, out, fitted = 0, {}, 0
   for _, row in ipairs(all_rows(engine)) do
     if release.holds(row, version) then
       count = count + 1
-      if ages.is_unread(engine, row, version) then out[#out + 1] = row end
+      if ages.is_unread(engine, row, version) then
+        out[#out + 1] = row
+        fitted = fitted + (ages.is_fitted(engine, row) and 1 or 0)
+      end
     end
   end
-  return count, out
+  return count, out, fitted
 end
 
 --- Whether every row that holds for a release was read at it or later.
@@ -77,24 +85,28 @@ end
 function ages.note(engine, version)
   local whole = ages.whole(engine)
   if not release.earlier(whole.name, version) then return nil end
-  local count, unread = ages.unread(engine, version)
+  local count, unread, fitted = ages.unread(engine, version)
   if #unread == 0 then return nil end -- newer than all that are known, and nothing says how far rows were read
   local day = whole.day and " of " .. whole.day or ""
-  return ("%s %s: %d of %d rules were not read at it and are as last read; the newest release read in whole is %s%s "
-    .. "(`rooflua list engines --age`)"):format(engine.name, version, #unread, count, whole.name, day)
+  local fits = fitted > 0 and (", %d more are fits, which no code decides"):format(fitted) or ""
+  return ("%s %s: %d of %d rules were not read at it and are as last read%s; the newest release read in whole is %s%s "
+    .. "(`rooflua list engines --age`)"):format(engine.name, version, #unread - fitted, count, fits, whole.name, day)
 end
 
---- The open rows by the code that decides them, as a reader of a new release opens it: {code, rows, seen = the oldest
---- release at which one of them was last read}, in the order of code; rows without a file come last, as "".
+--- The open rows by the code that decides them, as a reader of a new release opens it: {code, fitted, rows, seen =
+--- the oldest release at which one of them was last read}, in the order of code; rows without a file come last, as "",
+--- and of these the fitted ones.
 function ages.watch(engine)
   local by_code, out = {}, {}
   for _, row in ipairs(all_rows(engine)) do
     if ages.is_open(row) then
       local code, seen = ages.code(engine, row) or "", ages.seen(engine, row)
-      local own = by_code[code]
+      local fitted = code == "" and ages.is_fitted(engine, row)
+      local key = fitted and "fitted" or code
+      local own = by_code[key]
       if not own then
-        own = { code = code, rows = {}, seen = seen }
-        by_code[code], out[#out + 1] = own, own
+        own = { code = code, fitted = fitted, rows = {}, seen = seen }
+        by_code[key], out[#out + 1] = own, own
       end
       own.rows[#own.rows + 1] = row
       if seen and own.seen and release.earlier(seen, own.seen) then own.seen = seen end
@@ -102,6 +114,7 @@ function ages.watch(engine)
   end
   table.sort(out, function(a, b)
     if (a.code == "") ~= (b.code == "") then return b.code == "" end
+    if a.code == b.code then return not a.fitted and b.fitted end
     return a.code < b.code
   end)
   return out

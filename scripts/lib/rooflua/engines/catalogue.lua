@@ -16,7 +16,7 @@
 --     startup       what it logs when it starts (startup/log.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
---                   code}, and lists of rows, which may say seen and code for all of theirs (engines/ages.lua)
+--                   code, fitted}, and lists of rows, which may say the last three for all of theirs (engines/ages.lua)
 --     seen          the newest release at which rows were read that do not say it
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
@@ -180,16 +180,19 @@ end
 
 --- Adds rows of rules; an entry may be a list of rows, of a file of its own, which may have lists as well. What a row
 --- or its list says of its reading goes to `said`: lists are shared among engines.
---- @param said table row -> {seen, code}
-local function add_rows(out, entries, said, seen, code)
+--- @param said table row -> {seen, code, fitted}
+--- @param of_list table? what the list around says
+local function add_rows(out, entries, said, of_list)
+  local outer = of_list or {}
   for _, each in ipairs(entries) do
     local is_table = type(each) == "table"
-    local own_seen, own_code = is_table and each.seen or seen, is_table and each.code or code
+    local own = is_table and { seen = each.seen or outer.seen, code = each.code or outer.code,
+      fitted = each.fitted or outer.fitted } or nil
     if is_table and #each > 0 then
-      add_rows(out, each, said, own_seen, own_code)
+      add_rows(out, each, said, own)
     else
       out[#out + 1] = each
-      if is_table and (own_seen or own_code) then said[each] = { seen = own_seen, code = own_code } end
+      if own and next(own) then said[each] = own end
     end
   end
   return out

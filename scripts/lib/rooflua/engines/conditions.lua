@@ -16,7 +16,7 @@ local of_gpu = {
 
 --- Names in a row that are no values.
 conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "where", "source", "seen",
-  "code" }
+  "code", "fitted" }
 
 local is_name = core.set(conditions.names)
 

@@ -29,7 +29,8 @@ end
 local function source_of(engine, rule, version, is_new)
   local source = rule.source or "no source"
   if not is_new or not ages.is_unread(engine, rule, version) then return source end
-  return ("%s; not read: as %s"):format(source, ages.seen(engine, rule))
+  return ("%s; %s: as %s"):format(source, ages.is_fitted(engine, rule) and "a fit" or "not read",
+    ages.seen(engine, rule))
 end
 
 --- @param engine table of catalogue.of

@@ -33,13 +33,13 @@ local function first_of(rows)
   return first
 end
 
---- The open rows of an engine by the code that decides them: {code, seen, since, rows = their number, values}. Rows
---- that no file decides (fits, pull requests) have an empty code.
+--- The open rows of an engine by the code that decides them: {code, fitted, seen, since, rows = their number, values}.
+--- Rows that no file decides (fits, pull requests) have an empty code.
 function listed.rows(engine)
   local out = {}
   for i, each in ipairs(ages.watch(engine)) do
-    out[i] = { code = each.code, seen = each.seen or catalogue.last(engine), since = first_of(each.rows),
-      rows = #each.rows, values = names_of(each.rows) }
+    out[i] = { code = each.code, fitted = each.fitted, seen = each.seen or catalogue.last(engine),
+      since = first_of(each.rows), rows = #each.rows, values = names_of(each.rows) }
   end
   return out
 end
@@ -50,12 +50,14 @@ local function text_of(engine)
   table.sort(rows, function(a, b)
     if not release.same(a.seen, b.seen) then return release.earlier(a.seen, b.seen) end
     if (a.code == "") ~= (b.code == "") then return b.code == "" end
+    if a.code == b.code then return not a.fitted and b.fitted end
     return a.code < b.code
   end)
   local lines = { { "last read", "since", "rows", "decided by", "values" } }
   for _, each in ipairs(rows) do
     lines[#lines + 1] = { each.seen, each.since, tostring(each.rows),
-      each.code ~= "" and each.code or "no file: fits, pull requests, issues", core.join(each.values, " ") }
+      each.code ~= "" and each.code or each.fitted and "no file: fitted or assumed" or "no file: pull requests, issues",
+      core.join(each.values, " ") }
   end
   return ("%s (%s): releases to %s are known; the newest that was read in whole is %s%s\n\n%s"):format(engine.title,
     engine.name, catalogue.last(engine), whole.name, whole.day and " of " .. whole.day or "", columns.text(lines))

@@ -1,0 +1,54 @@
+--- Tokens of a page of SGLang's KV cache where nobody states them: what the back end of the attention takes that the
+--- engine chooses by itself. Read at the tags of 0.5.4 to 0.5.18 (python/sglang/srt/server_args.py, from 0.5.15 on
+--- arg_groups/overrides.py).
+local has_states = require "engines.rules.states"
+
+local data_centre = { memory_gib_from = 160 } -- GPUs of Blackwell with kernels of trtllm: B200, B300 and their like
+
+local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
+local function keeps_states(facts) return has_states(facts.model) end
+
+--- Attention of heads with their own keys, without layers of states and without a tree of drafts.
+local function is_plain(facts) return facts.model ~= nil and not is_latent(facts) and not keeps_states(facts) end
+
+--- A page of the engine's own back end; others have one token, unless they ask for more (implications.lua).
+local function unless_chosen(tokens)
+  return function(_, own)
+    local chosen = own.attention_backend or own.decode_attention_backend or own.prefill_attention_backend
+    return chosen and 1 or tokens
+  end
+end
+
+return {
+  seen = "0.5.18",
+  { page_size = 1, code = "python/sglang/srt/arg_groups/overrides.py: _page_size_default",
+    source = "python/sglang/srt/server_args.py: of most back ends" },
+  { since = "0.5.4", architecture = "blackwell", gpu = data_centre, family = { "deepseek_v3", "kimi_k2", "gpt_oss" },
+    page_size = unless_chosen(64),
+    code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_family_overrides, _gpt_oss_overrides",
+    source = "pull request 11512: trtllm_mla for DeepseekV3ForCausalLM on SM100, trtllm_mha for GPT-OSS" },
+  { since = "0.5.9", architecture = "blackwell", gpu = data_centre, family = "kimi_k25",
+    page_size = unless_chosen(64),
+    code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_family_overrides",
+    source = "python/sglang/srt/server_args.py, 0.5.9: the same for KimiK25ForConditionalGeneration" },
+  { since = "0.5.7", architecture = "blackwell", gpu = data_centre, when = is_plain,
+    page_size = unless_chosen(64),
+    code = "python/sglang/srt/server_args.py: _get_default_attn_backend",
+    source = "python/sglang/srt/server_args.py, 0.5.7: trtllm_mha on SM100" },
+  { since = "0.5.14", architecture = "blackwell", gpu = data_centre,
+    family = { "qwen3_next", "qwen3_5", "qwen3_5_moe" }, page_size = unless_chosen(64),
+    code = "python/sglang/srt/arg_groups/overrides.py: _qwen3_5_hybrid_overrides",
+    source = "pull request 19030: trtllm_mha where the states have a second buffer, which they have by pull request "
+      .. "29158" },
+  { since = "0.5.4", family = { "deepseek_v32", "glm_moe_dsa" }, page_size = 64,
+    code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_family_overrides",
+    source = "pull request 11061: sparse latent attention; 1 on AMD without preshuffled pages" },
+  { since = "0.5.12", family = "deepseek_v4", page_size = 256, seen = "0.5.18",
+    code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_v4_overrides", source = "pull request 23882" },
+  -- The format of keys and values where nobody states it.
+  { since = "0.5.4", architecture = "blackwell", family = { "deepseek_v32", "glm_moe_dsa" },
+    kv_cache_dtype = "fp8_e4m3", code = "python/sglang/srt/arg_groups/overrides.py: _dsa_kv_cache_dtype_default",
+    source = "python/sglang/srt/server_args.py, 0.5.4 to 0.5.14: FP8 from compute capability 10.0 on" },
+  { since = "0.5.12", family = "deepseek_v4", kv_cache_dtype = "fp8_e4m3",
+    code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_v4_kv_cache_dtype", source = "pull request 23882" },
+}
