@@ -113,6 +113,7 @@ return {
   of_memory("mxfp4_padding", nil, "{hidden, width}: multiples to which kernels pad experts in MXFP4"),
   of_memory("nvfp4_scale_copies", nil, "further copies of the scales of experts in NVFP4"),
   of_memory("index_buffer_requests", nil, "requests of the greatest length whose index entries a prompt step gathers"),
+  of_memory("latent_prefix_tokens", "tokens", "of cached prefixes whose keys and values the dummy run has room for"),
   of_memory("compressed_pages", nil, "how pages of compressed attention are laid out: tuples, slots or dense"),
   of_memory("index_format", nil, "of entries of the index beside compressed attention: fp8 or mxfp4"),
   of_memory("counted_by_bytes", nil, "whether a request counts in bytes, over those of a block of its first group"),
