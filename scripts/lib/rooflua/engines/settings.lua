@@ -139,6 +139,7 @@ return {
   entry("frontend_completion_s", "s", "the same for a prompt without a template", { read_by = "serving.frontend" }),
   entry("frontend_prompt_token_s", "s", "the same for each token of a prompt", { read_by = "serving.frontend" }),
   entry("frontend_chunk_s", "s", "the same for each chunk of a stream", { read_by = "serving.frontend" }),
+  entry("frontend_turns", "turns", "of a request in the event loop of its front end", { read_by = "serving.frontend" }),
   entry("frontend_servers", "processes", "of the front end of an engine", { read_by = "serving.frontend" }),
   entry("server_frontend_s", "s", "time of a request outside of the engine, as the server's process sees it",
     { read_by = "validate" }),
