@@ -12,8 +12,8 @@
 --     rooflua lua tests/fidelity/closed_loop_intervals.lua F A C T G H [--write]
 --
 -- Runs of all of them that are over before they are steady say how much farther the ends of such runs are; T says
--- nothing else. F, A, C and every further document of closed loops give the kinds. G and H are simulations of F's deployments without
--- tables, of a family with constants of its own and of one without.
+-- nothing else. F, A, C and every further document of closed loops give the kinds. G and H are simulations of F's
+-- deployments without tables, of a family with constants of its own and of one without.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"

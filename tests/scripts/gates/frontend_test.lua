@@ -59,7 +59,8 @@ test("with a second turn the engine gets requests of one instant together", func
   local turns = with { server_turns = 2 }
   test.check(turns.tpot_s.mean > slow.tpot_s.mean, "%g", turns.tpot_s.mean)
   test.check(turns.frontend.wait_s > slow.frontend.wait_s, "%g", turns.frontend.wait_s)
-  local once = require "workloads.closed_loop" { clients = 40, num_requests = 40, prompt_tokens = 64, output_tokens = 8 }
+  local once = require "workloads.closed_loop" { clients = 40, num_requests = 40, prompt_tokens = 64,
+    output_tokens = 8 }
   local last = summary_of({ server_request_s = 0.1, server_turns = 2 }, { workload = once })
   test.check(last.ttft_s.p50 >= 40 * 0.1 and last.ttft_s.p99 < 1.2 * last.ttft_s.p50, "%g", last.ttft_s.p50)
   test.check(summary_of({ server_request_s = 0.1 }, { workload = once }).ttft_s.p50 < 0.6 * last.ttft_s.p50)

@@ -62,7 +62,8 @@ end
 --- The ends of a run that is over before it is steady, and what says how far they are: {deployments, points}.
 --- @param of table ends of its kind
 function widths.of_transient(of)
-  return core.copy(of, ends.stretched(of, transients)), { deployments = transients.deployments, points = transients.points }
+  return core.copy(of, ends.stretched(of, transients)),
+    { deployments = transients.deployments, points = transients.points }
 end
 
 --- How many deployments and points say how far simulations that rest on models are off: {deployments, points}.
