@@ -14,7 +14,8 @@ return {
     source = "fitted to 1,000 chats at once, 2 to 20 ms on six machines: docs/records/fitted.md, \"Front end\"; "
       .. "the template's processor is looked for with each chat (pull request 25341, issue 25846)" },
   { since = "0.10.2", before = "0.11.1", family = "gpt_oss", frontend_chat_s = 2e-3,
-    source = "fitted to the same, 1.2 to 4.5 ms on two machines: openai_harmony renders, not a template (entrypoints/openai/serving_chat.py: use_harmony)" },
+    source = "fitted to the same, 1.2 to 4.5 ms on two machines: "
+      .. "openai_harmony renders, not a template (entrypoints/openai/serving_chat.py: use_harmony)" },
   { since = "0.8", frontend_turns = 2,
     source = "pull request 10635 and vllm/entrypoints/openai: a handler awaits its tokeniser, which runs in a thread, "
       .. "and goes on when the event loop has run those that came meanwhile (asyncio runs what is ready in order)" },
