@@ -29,10 +29,12 @@ local function by_groups(dense, more)
   return function(facts) return (dense + (has_experts(facts) and more or 0)) * gib end
 end
 
+local is_off = { ["0"] = true, ["false"] = true, ["False"] = true }
+
 --- RCCL and the buffers of AITER's all-reduce.
 local function with_aiter(bytes)
   local of_groups = by_groups(1, 1)
-  return function(facts, own) return of_groups(facts) + (own.VLLM_ROCM_USE_AITER ~= "0" and bytes or 0) end
+  return function(facts, own) return of_groups(facts) + (is_off[own.VLLM_ROCM_USE_AITER or ""] and 0 or bytes) end
 end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
