@@ -5,11 +5,12 @@
 --- Method    Answers of 4 and of 256 tokens; the front end of vLLM 0.11 with one, two and four API servers, with a
 ---           chunk for every eight tokens, and without the queue, as a delay alone.
 --- Measures  Requests per second, TTFT, and how busy the front end is.
---- Expect    One API server is 100 % busy: 18 ms a chat and 65 us a chunk are all that counts for short answers, and
----           more servers help until the GPU is the limit. First tokens come late, since chunks wait behind chats that
----           came before them. With long answers chunks are as many as tokens, and a longer interval helps as well.
+--- Expect    One API server is 100 % busy: 10 ms a chat and 65 us a chunk are all that counts for short answers, and
+---           more servers help until the GPU is the limit. First tokens come late, since chats wait for those that came
+---           meanwhile, and chunks behind chats. With long answers chunks are as many as tokens, and a longer interval
+---           helps as well.
 --- Limits    Times of a chat and a chunk are priors: 1 to 5 ms in releases that do not look for a processor with each
----           chat, 14 to 22 ms in those that do; 65 to 78 us a chunk.
+---           chat, 2 to 20 ms in those that do; 65 to 78 us a chunk.
 local load = require "workloads.closed_loop"
 
 local function queue(more)

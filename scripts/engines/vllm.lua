@@ -229,6 +229,8 @@ return {
       read_by = "model_runner", doc = "which model runner steps run in, V1 or V2" },
     { "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", since = "0.18", variable = true, type = "text", values = { "0", "1" },
       read_by = "graphs_counted", doc = "whether an estimate of CUDA graphs is taken from the KV cache" },
+    { "VLLM_ROCM_USE_AITER", variable = true, type = "text", read_by = "runtime_bytes",
+      doc = "whether AITER's kernels and its all-reduce run on AMD's GPUs" },
     { "enable_batch_sharded_sampling", since = "0.29", flag = "--enable-batch-sharded-sampling", negates = true,
       type = "switch", read_by = "sampler_bytes", doc = "each rank of tp samples a part of the requests" },
     { "VLLM_USE_FLASHINFER_SAMPLER", variable = true, type = "text", read_by = "sorted_logit_s",

@@ -130,6 +130,7 @@ local serve = {}
 ---@field per_prompt_token_s number? s; default 0; of each token of its prompt
 ---@field per_output_token_s number? s; default 0; of each token of its answer
 ---@field servers integer? processes; default 1; of an engine, that render and tokenise one request at a time
+---@field server_turns integer? turns; default 1; of a request at its server; only the first takes time
 ---@field server_request_s number? s; default 0; of a server for each request
 ---@field server_prompt_token_s number? s; default 0; of a server for each token of its prompt
 ---@field server_chunk_s number? s; default 0; of a server for each chunk of an answer that is streamed

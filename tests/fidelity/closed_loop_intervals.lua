@@ -8,10 +8,12 @@
 --     rooflua validate ../shared/data/truth/silicon/questions.csv --wide --set silicon.modelled=1 \
 --         --only h200_sxm --json G
 --     the same with --only b200_sxm --json H
---     rooflua lua tests/fidelity/closed_loop_intervals.lua F A C G H [--write]
+--     rooflua validate ../shared/data/truth/tuning/develop.csv --wide --json T
+--     rooflua lua tests/fidelity/closed_loop_intervals.lua F A C T G H [--write]
 --
--- F, A, C and every further document of closed loops give the kinds. G and H are simulations of F's deployments without
--- tables, of a family with constants of its own and of one without.
+-- Runs of all of them that are over before they are steady say how much farther the ends of such runs are; T says
+-- nothing else. F, A, C and every further document of closed loops give the kinds. G and H are simulations of F's
+-- deployments without tables, of a family with constants of its own and of one without.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"
@@ -24,7 +26,7 @@ local function read(path)
   return text
 end
 
-local write, points, modelled = false, {}, {}
+local write, points, modelled, transient = false, {}, {}, {}
 for _, argument in ipairs(arg) do
   if argument == "--write" then
     write = true
@@ -32,15 +34,16 @@ for _, argument in ipairs(arg) do
     local document = json.decode(read(argument))
     local into = document.settings.modelled == 1 and modelled or points
     for _, point in ipairs(making.points(document.questions)) do
-      point.document, into[#into + 1] = argument, point
+      point.document = argument
+      if not document.tuning then into[#into + 1] = point end
+      if into == points and point.is_transient then transient[#transient + 1] = point end
     end
   end
 end
 
-local found = making.residuals(points, modelled)
-for _, basis in ipairs(kinds.bases) do
-  local target = ("scripts/lib/rooflua/intervals/residuals_on_%s.lua"):format(basis)
-  local text = making.text(found[basis], basis)
+--- Writes a file where that is asked for, and says whether it has the text already.
+local function compare(name, text)
+  local target = ("scripts/lib/rooflua/intervals/residuals_%s.lua"):format(name)
   local same = text == read(target)
   if write and not same then
     local file = assert(io.open(target, "w"))
@@ -49,6 +52,10 @@ for _, basis in ipairs(kinds.bases) do
   end
   print(target .. (same and " is up to date" or write and " is written" or " differs: --write"))
 end
+
+local found = making.residuals(points, modelled)
+for _, basis in ipairs(kinds.bases) do compare("on_" .. basis, making.text(found[basis], basis)) end
+if #transient > 0 then compare("of_transients", making.transients_text(making.transients(transient, found))) end
 
 -- Coverage -------------------------------------------------------------------------------------------------------
 
@@ -64,6 +71,12 @@ end
 print "\npoints inside, and how much larger the high end is than the low one (geometric mean)"
 local all = making.coverage(points, found)
 for _, name in ipairs { "known", "other_models", "left_out" } do say(name, all[name]) end
+
+if #transient > 0 then
+  print "\nruns that are over before they are steady"
+  local of = making.coverage_of_transients(transient, found)
+  for _, name in ipairs { "known", "left_out" } do say(name, of[name]) end
+end
 
 print "\nkinds left out, by group"
 for _, group in ipairs {

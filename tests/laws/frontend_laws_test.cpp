@@ -83,11 +83,15 @@ class Runs : public LinearSteps {
 /// One queue: who comes has the server that is free first.
 struct NaiveStation {
   std::vector<Picoseconds> free;
-  Picoseconds serve(Picoseconds now, Picoseconds service) {
-    std::size_t best = 0;
+  std::size_t best() const {
+    std::size_t out = 0;
     for (std::size_t i = 1; i < free.size(); ++i)
-      if (free[i] < free[best]) best = i;
-    return free[best] = std::max(free[best], now) + service;
+      if (free[i] < free[out]) out = i;
+    return out;
+  }
+  Picoseconds serve(Picoseconds now, Picoseconds service) { return serve(now, service, best()); }
+  Picoseconds serve(Picoseconds now, Picoseconds service, std::size_t one) {
+    return free[one] = std::max(free[one], now) + service;
   }
 };
 
@@ -119,16 +123,46 @@ class Naive {
 
   /// Requests that come in front of the steps that end at that time.
   void admit(Picoseconds before) {
-    for (; next_ < watch_.sent.size(); ++next_) {
-      const Watch::Sent& each = watch_.sent[next_];
-      if (reaches_[each.id] >= before) return;
+    for (;;) {
+      const bool is_new = next_ < watch_.sent.size();
+      const Picoseconds comes = is_new ? reaches_[watch_.sent[next_].id] : never;
+      const Picoseconds next = again_.empty() ? never : again_.begin()->first.first;
+      if (next < before && next <= comes) {
+        turn_again();
+        continue;
+      }
+      if (comes >= before) return;
+      const Watch::Sent& each = watch_.sent[next_++];
       const auto found = watch_.at.find(each.id);
       if (found == watch_.at.end()) continue;
       const Picoseconds service =
           ps(given_.server_request_s) + ps(given_.server_prompt_token_s) * each.prompt;
       NaiveStation& station = in_[engine_[found->second]];
-      joined[each.id] = service > 0 ? station.serve(reaches_[each.id], service) : reaches_[each.id];
+      const std::size_t server = station.best();
+      const Picoseconds served = service > 0 ? station.serve(comes, service, server) : comes;
+      const std::int32_t turns = service > 0 ? given_.server_turns - 1 : 0;
+      leaves(served, {each.id, turns, server, &station});
     }
+  }
+
+  struct Turn {
+    std::int32_t id, left;
+    std::size_t server;
+    NaiveStation* station;
+  };
+  void leaves(Picoseconds now, const Turn& turn) {
+    if (turn.left > 0)
+      again_.emplace(std::pair(now, order_++), turn);
+    else
+      joined[turn.id] = now;
+  }
+  /// The next one queues at its server again.
+  void turn_again() {
+    const Picoseconds now = again_.begin()->first.first;
+    Turn turn = again_.begin()->second;
+    again_.erase(again_.begin());
+    --turn.left;
+    leaves(turn.station->serve(now, 0, turn.server), turn);
   }
 
   void stream(const Watch::Step& step) {
@@ -159,6 +193,8 @@ class Naive {
   std::map<std::int32_t, Picoseconds> reaches_;
   NaiveStation client_out_{{0}}, client_in_{{0}};
   std::size_t next_ = 0;
+  std::map<std::pair<Picoseconds, std::int64_t>, Turn> again_;
+  std::int64_t order_ = 0;
 };
 
 Frontend draw(Dice& dice, bool is_split) {
@@ -175,6 +211,7 @@ Frontend draw(Dice& dice, bool is_split) {
   const bool is_served = out.server_request_s + out.server_prompt_token_s > 0 ||
                          (out.server_chunk_s > 0 && out.egress_servers == 0);
   if (is_served) out.servers = dice.upto(1, 3);
+  if (out.server_request_s + out.server_prompt_token_s > 0) out.server_turns = dice.upto(1, 3);
   return out;
 }
 
@@ -302,5 +339,8 @@ TEST_CASE("without times there is no front end, and settings without them are re
   CHECK_THROWS(world.scenario.open());
   frontend = {};
   frontend.stream_interval = 2;
+  CHECK_THROWS(world.scenario.open());
+  frontend = {};
+  frontend.server_turns = 2;
   CHECK_THROWS(world.scenario.open());
 }

@@ -61,6 +61,9 @@ void check_frontend(const Frontend& frontend) {
                 "changes nothing without server_chunk_s or client_chunk_s");
   const double served = frontend.server_request_s + frontend.server_prompt_token_s +
                         (frontend.egress_servers > 0 ? 0 : frontend.server_chunk_s);
+  if (frontend.server_turns > 1 && !(frontend.server_request_s + frontend.server_prompt_token_s > 0))
+    throw Error("frontend.server_turns",
+                "change nothing without server_request_s or server_prompt_token_s");
   if (frontend.servers > 1 && !(served > 0))
     throw Error("frontend.servers", "do nothing without server_request_s or server_chunk_s");
 }

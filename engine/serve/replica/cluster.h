@@ -136,7 +136,7 @@ struct Disaggregation {
 struct Frontend {
   double base_s = 0, per_prompt_token_s = 0, per_output_token_s = 0;
   double server_request_s = 0, server_prompt_token_s = 0, server_chunk_s = 0;
-  std::int32_t servers = 1, egress_servers = 0, stream_interval = 1;
+  std::int32_t servers = 1, server_turns = 1, egress_servers = 0, stream_interval = 1;
   double client_request_s = 0, client_chunk_s = 0;
   bool queues() const {
     return server_request_s + server_prompt_token_s + server_chunk_s + client_request_s +

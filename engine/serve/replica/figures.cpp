@@ -93,6 +93,8 @@ constexpr auto frontend_rows = rows_of<Frontend>(
                                           "of each token of its answer"),
     figure<&Frontend::servers>("servers", "processes", 1, 4096, open,
                                "of an engine, that render and tokenise one request at a time"),
+    figure<&Frontend::server_turns>("server_turns", "turns", 1, 16, open,
+                                    "of a request at its server; only the first takes time"),
     figure<&Frontend::server_request_s>("server_request_s", "s", 0, latest_s, open,
                                         "of a server for each request"),
     figure<&Frontend::server_prompt_token_s>("server_prompt_token_s", "s", 0, latest_s, open,

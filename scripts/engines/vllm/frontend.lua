@@ -11,11 +11,15 @@ return {
   { since = "0.8", frontend_chat_s = 3e-3, source = "assumed: 1 to 5 ms; no figure is published" },
   { since = "0.8", before = "0.9.2", frontend_chat_s = 10e-3,
     source = "7 ms more, as the template is parsed for each chat: pull request 20065, 6 to 8 ms" },
-  { since = "0.10.2", before = "0.11.1", frontend_chat_s = 18e-3,
-    source = "fitted to 1,000 chats at once, 14 to 22 ms on three machines: docs/records/fitted.md, \"Front end\"; "
+  { since = "0.10.2", before = "0.11.1", frontend_chat_s = 10e-3,
+    source = "fitted to 1,000 chats at once, 2 to 20 ms on six machines: docs/records/fitted.md, \"Front end\"; "
       .. "the template's processor is looked for with each chat (pull request 25341, issue 25846)" },
-  { since = "0.10.2", before = "0.11.1", family = "gpt_oss", frontend_chat_s = 3e-3,
-    source = "openai_harmony renders, not a template (entrypoints/openai/serving_chat.py: use_harmony)" },
+  { since = "0.10.2", before = "0.11.1", family = "gpt_oss", frontend_chat_s = 2e-3,
+    source = "fitted to the same, 1.2 to 4.5 ms on two machines: "
+      .. "openai_harmony renders, not a template (entrypoints/openai/serving_chat.py: use_harmony)" },
+  { since = "0.8", frontend_turns = 2,
+    source = "pull request 10635 and vllm/entrypoints/openai: a handler awaits its tokeniser, which runs in a thread, "
+      .. "and goes on when the event loop has run those that came meanwhile (asyncio runs what is ready in order)" },
   { since = "0.9", frontend_servers = function(_, own) return own.api_server_count end, seen = "0.28",
     code = "vllm/entrypoints/cli/serve.py: api_server_count", source = "pull request 17546" },
   { since = "0.15", frontend_servers = function(facts, own)

@@ -41,10 +41,25 @@ local function index_bytes(facts)
   return bytes
 end
 
+--- Dense latent attention projects cached prefixes of prompts up, some tokens at once: the dummy run has room for their
+--- keys and values beside the hidden states.
+local function prefix_bytes(facts, tokens)
+  local most, page = facts.values.latent_prefix_tokens, facts.seats * facts.block_size
+  if not most then return 0 end
+  local cached, widest = max(min(max(8 * facts.max_model_len, 4 * page), most), page), 0
+  for _, each in ipairs(facts.model.attention) do
+    local mla = not each.index and each.latent
+    if mla then widest = max(widest, each.heads / facts.tp * (mla.qk_nope_head_dim + mla.v_head_dim)) end
+  end
+  if widest == 0 then return 0 end
+  return (cached * widest + tokens * 3 * facts.model.hidden_size) * facts.counts.dtype_bytes
+end
+
 --- Peak of the dummy run besides the weights.
 local function activation_bytes(facts)
   local tokens, samples = profiled_tokens(facts)
-  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens))
+  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens),
+    prefix_bytes(facts, tokens))
   if not samples then return peak end
   local rows = min(facts.seats, tokens)
   return max(peak, facts.sampler_bytes * rows * facts.model.vocab_size

@@ -18,6 +18,25 @@ local function of_v0(facts)
   return not has_links(facts) and 0.2 * gib or facts.hardware.architecture == "hopper" and 0.9 * gib or 0.6 * gib
 end
 
+local groups = "experts have a group of ranks of their own with a second communicator "
+  .. "(vllm/distributed/parallel_state.py: _EP)"
+local aiter = "VLLM_ROCM_USE_AITER is taken to be 1, with which prices of this GPU are made"
+
+local function has_experts(facts) return facts.model ~= nil and facts.model.moe ~= nil end
+
+--- GiB of the communicators of dense models, and what that of experts takes more.
+local function by_groups(dense, more)
+  return function(facts) return (dense + (has_experts(facts) and more or 0)) * gib end
+end
+
+local is_off = { ["0"] = true, ["false"] = true, ["False"] = true }
+
+--- RCCL and the buffers of AITER's all-reduce.
+local function with_aiter(bytes)
+  local of_groups = by_groups(1, 1)
+  return function(facts, own) return of_groups(facts) + (is_off[own.VLLM_ROCM_USE_AITER or ""] and 0 or bytes) end
+end
+
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
 --- Whether an index selects tokens for some layers.
@@ -84,12 +103,29 @@ return {
     source = "both of these" },
   { when = has_links, runtime_bytes = 0.6 * gib, fitted = true,
     source = fitted .. ": NCCL and custom all-reduce over NVLink" },
-  { architecture = "hopper", when = has_links, runtime_bytes = 0.9 * gib, fitted = true,
-    source = fitted .. ": the same, with "
-    .. "NVSwitches: 0.55 to 1.7 GiB" },
+  { architecture = "hopper", when = has_links, runtime_bytes = by_groups(0.65, 0.25), fitted = true,
+    source = fitted .. ": the same, with NVSwitches; " .. groups },
   { architecture = "blackwell", runtime_bytes = 0.4 * gib, fitted = true, source = fitted },
-  { architecture = "blackwell", when = has_links, runtime_bytes = 2.95 * gib,
-    fitted = true, source = fitted .. ": NVLink SHARP and symmetric memory" },
+  { architecture = "blackwell", when = has_links, runtime_bytes = by_groups(1.2, 1.75), fitted = true,
+    source = fitted .. ": NVLink SHARP and symmetric memory; " .. groups },
+  { since = "0.26", architecture = "hopper", when = has_links, runtime_bytes = by_groups(0.65 + 0.3, 0.25),
+    fitted = true, source = "both of these: the context counts" },
+  { since = "0.26", architecture = "blackwell", when = has_links, runtime_bytes = by_groups(1.2 + 0.3, 1.75),
+    fitted = true, source = "both of these: the context counts" },
+  { since = "0.11", gpu = { named = "gb10" }, runtime_bytes = 10 * gib, fitted = true,
+    source = "vllm/utils/mem_utils.py, MemorySnapshot: what the system has free of a memory that CPU and GPU share, so "
+      .. "that compilers and loaders of the host count; fitted on one deployment, 4 to 31 GiB in public reports "
+      .. "(spark-vllm-docker pull request 286)" },
+  { architecture = { "cdna3", "cdna4" }, when = has_peers, runtime_bytes = by_groups(1, 1), fitted = true,
+    source = "fitted on start-up logs of one model on MI355X, no other is known: RCCL; " .. groups },
+  { since = "0.21", architecture = { "cdna3", "cdna4" }, when = has_peers, runtime_bytes = with_aiter(4 * gib),
+    source = "pull request 37646: AITER's all-reduce beside vLLM's, four buffers of 1 GiB (aiter pull request 2737: "
+      .. "3.6 GB more than with 128 MB); " .. aiter },
+  { since = "0.25", architecture = { "cdna3", "cdna4" }, when = has_peers, runtime_bytes = with_aiter(0.5 * gib),
+    seen = "0.28", code = "vllm/distributed/device_communicators/cuda_communicator.py: CudaCommunicator",
+    source = "pull request 46065: AITER's all-reduce in place of vLLM's, its buffers of 128 MiB; " .. aiter },
+  { since = "0.26", architecture = { "cdna3", "cdna4" }, when = has_peers,
+    runtime_bytes = with_aiter(0.5 * gib + context_bytes), source = "both of these: the context counts; " .. aiter },
   { since = "0.8", before = "0.10", runtime_bytes = function(facts, own)
     if own.generation == "V0" then return of_v0(facts) end
     return has_links(facts) and 1.4 * gib or 0.63 * gib
@@ -190,6 +226,10 @@ return {
   { since = "0.11.1", index_buffer_requests = 40, seen = "0.28",
     code = "vllm/v1/attention/backends/mla/indexer.py: get_max_prefill_buffer_size",
     source = "vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size" },
+  { since = "0.11", latent_prefix_tokens = 65536, seen = "0.28",
+    code = "vllm/model_executor/layers/attention/mla_attention.py: determine_chunked_prefill_workspace_size",
+    source = "vllm/v1/attention/backends/mla/common.py of 0.11: determine_chunked_prefill_workspace_size, and forward "
+      .. "without metadata; sparse attention does without" },
   -- Experts in MXFP4.
   { seen = "0.28",
     code = "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py: mxfp4_round_up_hidden_size_and_intermediate_size",

@@ -13,7 +13,7 @@ end
 
 local function scenario(changes)
   return scene({ model = "gpt-oss-120b", hardware = "b200", engine = "vllm 0.19", deployment = { tp = 2 },
-    workload = require "workloads.closed_loop" { clients = 4, num_requests = 8, prompt_tokens = 100,
+    workload = require "workloads.closed_loop" { clients = 4, num_requests = 16, prompt_tokens = 100,
       output_tokens = 20 } }, changes)
 end
 
@@ -21,7 +21,7 @@ local function intervals(changes) return serve.run(scenario(changes)).intervals 
 
 local text = [[
 return { model = "gpt-oss-120b", hardware = "b200", engine = "vllm 0.19", deployment = { tp = 2 }, %s
-  workload = require "workloads.closed_loop" { clients = 4, num_requests = 8, prompt_tokens = 100,
+  workload = require "workloads.closed_loop" { clients = 4, num_requests = 16, prompt_tokens = 100,
     output_tokens = 20 } }
 ]]
 
@@ -48,6 +48,23 @@ test("a known kind has its own ends, and names how many deployments and the near
   test.equal(found.nearest[1].load, "unsaturated")
   test.at_least(found.nearest[1].points, 10)
   test.check(found.text[1]:find(("; %d deployments like this one)"):format(found.deployments), 1, true), found.text[1])
+end)
+
+test("a run that is over before it is steady is wider, and says why", function()
+  local load = require "workloads.closed_loop"
+  local function of(clients, requests)
+    return intervals { workload = load { clients = clients, num_requests = requests, prompt_tokens = 100,
+      output_tokens = 20 } }
+  end
+  local steady, burst = of(4, 16), of(4, 4)
+  test.equal(steady.transient, nil)
+  test.at_least(burst.transient.deployments, 20)
+  test.check(table.concat(burst.text, " "):find("less than three times its mean E2E", 1, true), "%s", burst.text[1])
+  for _, metric in ipairs { "tpot_s", "ttft_s", "e2e_s" } do
+    local function high(found) return found[metric].high / found[metric].value end
+    test.check(high(burst) > high(steady), "%s: %g", metric, high(burst))
+  end
+  test.equal(of(1, 1).transient, nil, "one request at a time is steady")
 end)
 
 test("what an engine does not fuse was compared with it, and what a scenario corrects was not", function()

@@ -55,6 +55,17 @@ test("four servers are about four times as fast", function()
   test.check(four.requests_per_s > 3.5 * slow.requests_per_s, "%g", four.requests_per_s)
 end)
 
+test("with a second turn the engine gets requests of one instant together", function()
+  local turns = with { server_turns = 2 }
+  test.check(turns.tpot_s.mean > slow.tpot_s.mean, "%g", turns.tpot_s.mean)
+  test.check(turns.frontend.wait_s > slow.frontend.wait_s, "%g", turns.frontend.wait_s)
+  local once = require "workloads.closed_loop" { clients = 40, num_requests = 40, prompt_tokens = 64,
+    output_tokens = 8 }
+  local last = summary_of({ server_request_s = 0.1, server_turns = 2 }, { workload = once })
+  test.check(last.ttft_s.p50 >= 40 * 0.1 and last.ttft_s.p99 < 1.2 * last.ttft_s.p50, "%g", last.ttft_s.p50)
+  test.check(summary_of({ server_request_s = 0.1 }, { workload = once }).ttft_s.p50 < 0.6 * last.ttft_s.p50)
+end)
+
 test("a longer interval makes fewer chunks", function()
   local coarse = summary_of { server_chunk_s = 1e-3, stream_interval = 4 }.frontend
   test.check(coarse.chunks < 80 * 8 and coarse.chunks >= 80 * 2, "%d", coarse.chunks)
@@ -86,6 +97,7 @@ test("what means nothing is refused", function()
   has(error_of({ endpoint = "chat" }, { engine = "trtllm 1.0" }), "frontend.endpoint: the times of the front end")
   has(error_of { servers = 2 }, "frontend.servers")
   has(error_of { egress_servers = 2 }, "frontend.egress_servers")
+  has(error_of { server_chunk_s = 1, server_turns = 2 }, "frontend.server_turns")
   has(error_of { chunk_s = 1 }, "chunk_s")
 end)
 

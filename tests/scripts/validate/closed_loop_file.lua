@@ -6,8 +6,8 @@ local columns = { "question", "family", "system", "engine", "engine_version", "f
 --- Columns of files with the older names.
 local older = { "question", "family", "system", "engine", "engine_version", "format", "mode",
   "widths_tp_dp_moetp_moeep", "workers", "isl", "osl", "clients", "ttft_ms", "tpot_ms", "isl_command", "osl_command",
-  "range_ratio", "requests", "request_rate", "lengths_file", "server_command", "model", "scored", "scored_why",
-  "dataset", "accept_length" }
+  "range_ratio", "requests", "request_rate", "lengths_file", "server_command", "client_command", "model", "scored",
+  "scored_why", "dataset", "accept_length" }
 local defaults = { family = "llama-3.1-8b", system = "h100_sxm", engine = "vllm", engine_version = "0.15.1",
   format = "bf16", mode = "agg", widths = "1,1,1", widths_tp_dp_moetp_moeep = "1,1,1,1", isl = 200, osl = 20,
   clients = 2, ttft_ms = 20, tpot_ms = 8 }

@@ -41,6 +41,18 @@ test("a description says requests, lengths and the rate at which clients begin",
   test.equal(table.concat(of.notes, "|"), "4 clients begin at 300 requests/s; then each sends when it is answered")
 end)
 
+test("the back end of a benchmark's command says whether clients send chats", function()
+  local function chats(command) return select(2, workload({ client_command = command }, { older = true })).chats end
+  for _, each in ipairs { "vllm bench serve --backend openai-chat --num-prompts 9",
+    "vllm bench serve --endpoint-type=openai-chat", "python3 -m sglang.bench_serving --backend sglang-oai-chat" } do
+    test.equal(chats(each), true, each)
+  end
+  for _, each in ipairs { "", "vllm bench serve --backend openai", "bench_serving --backend sglang",
+    "vllm bench serve --dataset-name openai-chat" } do
+    test.equal(chats(each), false, each)
+  end
+end)
+
 test("ranges of lengths are whole numbers, and L alone is exact", function()
   local found = workload(described("lengths=[0.8 L, L]", { isl = 103, osl = 31 }))
   test.equal(found.prompt_tokens.min .. " " .. found.output_tokens.min, "82 24")

@@ -7,7 +7,9 @@
 //                 the clients' process reads it: that is when the client sees it
 //
 // Servers take what comes in its order. Without egress_servers the same servers do both, as one
-// process with one event loop does: chunks wait behind requests that came before them.
+// process with one event loop does: chunks wait behind requests that came before them. With several
+// server_turns a request that has been served queues again at its server, behind all that came
+// meanwhile: a handler that awaits its tokeniser goes on after the others of the loop.
 // The chunks of a step go in this order: last ones of answers that end, others, first ones. With a
 // stream_interval above 1 the first and the last chunk of an answer go at once, and of the others
 // one for so many tokens.
@@ -81,18 +83,24 @@ class FrontendPart final : public Part, public OnTime, public OnRequest, public 
   Station& egress_of(Servers& servers) { return has_egress_ ? servers.egress : servers.ingress; }
   Seen& seen(std::int32_t slot);
   void note(Picoseconds came, Picoseconds served);
+  void turn_again(std::int32_t slot, std::size_t server, std::int32_t turns);
   void send_chunks(Servers& servers, Picoseconds now, std::int64_t chunks);
   std::int64_t chunks_of(Servers& servers, std::int64_t tokens, std::int64_t urgent);
 
   Core& core_;
   Loop& loop_;
+  /// A slot that leaves its server, and how often it queues there again.
+  struct Due {
+    std::int32_t slot, turns;
+    std::size_t server;
+  };
   Picoseconds request_ = 0, prompt_token_ = 0, chunk_ = 0, client_request_ = 0, client_chunk_ = 0;
-  std::int32_t interval_ = 1;
+  std::int32_t interval_ = 1, turns_ = 1;
   bool has_egress_ = false;
 
   std::vector<Servers> servers_;  // by engine
   Station sends_, reads_;         // of the clients' process
-  std::map<std::pair<Picoseconds, std::int64_t>, std::int32_t> due_;  // slots that leave then
+  std::map<std::pair<Picoseconds, std::int64_t>, Due> due_;  // who leaves then
   std::int64_t came_ = 0;
   std::vector<Seen> seen_;                 // by slot
   std::vector<Picoseconds> arrivals_;      // of the chunks of the last step, at the client

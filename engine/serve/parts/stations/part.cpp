@@ -15,6 +15,7 @@ FrontendPart::FrontendPart(Core& core, Loop& loop) : core_(core), loop_(loop) {
   client_request_ = picoseconds(given.client_request_s, "frontend.client_request_s");
   client_chunk_ = picoseconds(given.client_chunk_s, "frontend.client_chunk_s");
   interval_ = given.stream_interval;
+  turns_ = given.server_turns;
   has_egress_ = given.egress_servers > 0;
   const Servers own{Station(given.servers), Station(std::max(1, given.egress_servers))};
   servers_.assign(core.groups.size(), own);
@@ -62,30 +63,43 @@ bool FrontendPart::reaches(std::int32_t slot, std::int32_t replica) {
   const Request& request = core_.requests[slot];
   const Picoseconds service = request_ + prompt_token_ * request.prompt_tokens;
   if (service == 0) return false;  // servers that only stream
-  const Picoseconds until = of(replica).ingress.serve(core_.now, service);
+  Station& ingress = of(replica).ingress;
+  const std::size_t server = ingress.next();
+  const Picoseconds until = ingress.serve(core_.now, service, server);
   totals_.waited += until - core_.now - service;
   totals_.ingress += service;
   ++totals_.requests;
   note(core_.now, until);
   core_.requests[slot].replica = replica;
-  due_.emplace(std::pair(until, came_++), slot);
+  due_.emplace(std::pair(until, came_++), Due{slot, turns_ - 1, server});
   loop_.due_changed();
   return true;
+}
+
+/// It goes on behind all that came to its server meanwhile.
+void FrontendPart::turn_again(std::int32_t slot, std::size_t server, std::int32_t turns) {
+  const Picoseconds until = of(core_.requests[slot].replica).ingress.serve(core_.now, 0, server);
+  totals_.waited += until - core_.now;
+  note(core_.now, until);
+  due_.emplace(std::pair(until, came_++), Due{slot, turns, server});
 }
 
 void FrontendPart::pass(Moment moment) {
   if (moment != Moment::late) return;
   while (!due_.empty() && due_.begin()->first.first <= core_.now) {
-    const std::int32_t slot = due_.begin()->second;
+    const auto [slot, turns, server] = due_.begin()->second;
     due_.erase(due_.begin());
-    loop_.join(slot, core_.requests[slot].replica);
+    if (turns > 0)
+      turn_again(slot, server, turns - 1);
+    else
+      loop_.join(slot, core_.requests[slot].replica);
   }
   loop_.due_changed();
 }
 
 void FrontendPart::aborting(std::int32_t slot) {
   if (core_.progress(slot).queued != never) return;
-  std::erase_if(due_, [slot](const auto& each) { return each.second == slot; });
+  std::erase_if(due_, [slot](const auto& each) { return each.second.slot == slot; });
   loop_.due_changed();
 }
 

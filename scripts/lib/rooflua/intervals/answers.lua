@@ -5,6 +5,7 @@
 --      nearest = {{engine, class, architecture, gpu, load, deployments, points}},
 --      modelled = {share, fitted, deployments, points} of an answer that rests on models,
 --      borrowed = {share, gpu, from} of one that rests on tables of another GPU,
+--      transient = {deployments, points} of a run that is over before it is steady,
 --      tpot_s, ttft_s, e2e_s or step_s = {value, low, high, text}, text = {line}, about = line}
 --
 -- Figures are means over requests. `deployments` is 0 where no deployment of the kind was measured under such a load.
@@ -147,6 +148,12 @@ local function borrowed_text(of)
     .. "measured, so the ends are those of simulations without tables"):format(100 * of.share, of.from, of.gpu, of.gpu)
 end
 
+--- Says that an interval is wider because the run is over before it is steady; nil where it is not.
+local function transient_text(of)
+  return of and ("wider: the run is over in less than three times its mean E2E; %s of such runs say how far that is "
+    .. "off"):format(units.counted(of.deployments, "deployment"))
+end
+
 --- What several answers of one kind have in common: relative ends and what stands after them.
 local function about_text(out, parts)
   return ("90 %% intervals: %s (%s, %s; %s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
@@ -172,7 +179,7 @@ local function completed(out, lines, relative)
   for _, line in ipairs(lines) do table.insert(out.text, line) end
   local asked = words.kind(out.kinds[1]) .. ", " .. out.load
   for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false,
-    borrowed_text(out.borrowed) or false } do
+    borrowed_text(out.borrowed) or false, transient_text(out.transient) or false } do
     if line then table.insert(out.text, line) end
   end
   return out
@@ -212,6 +219,10 @@ function answers.of_run(state, summary)
   end
   local load = kinds.load_of(summary.queue_s.mean, summary.ttft_s.mean)
   local ends, out = ends_of(kinds_of(state.replicas), load, summary.evidence)
+  local e2e_s, duration_s = summary.e2e_s.mean or 0, summary.duration_s
+  if kinds.is_transient(e2e_s, duration_s, summary.completed * e2e_s / duration_s) then
+    ends, out.transient = widths.of_transient(ends)
+  end
   local lines, relative = {}, {}
   for _, each in ipairs(served) do
     local key, title = each[1] .. "_s", each[2]

@@ -25,6 +25,16 @@ function ends.widen(of, other)
   return of
 end
 
+--- Ends that are farther out: {metric = {low, high}} times as far.
+function ends.stretched(of, factors)
+  local out = ends.copied(of)
+  for _, metric in ipairs(ends.metrics) do
+    out[metric][1] = math.min(out[metric][1], out[metric][1] * factors[metric][1])
+    out[metric][2] = math.max(out[metric][2], out[metric][2] * factors[metric][2])
+  end
+  return out
+end
+
 local function known(basis, key, load) return basis.kinds[key] and basis.kinds[key][load] end
 
 --- What was measured of a kind, of which the outermost ends hold; empty of a kind that was never measured.

@@ -33,7 +33,7 @@ local function gpu_of(name)
 end
 
 --- The questions of a document of which all three metrics were measured, as points: {deployment, family, kind, key,
---- gpu, load, basis, weight, tpot, ttft, e2e}.
+--- gpu, load, basis, weight, is_transient, tpot, ttft, e2e}.
 --- @param questions table of the document
 function making.points(questions)
   local out, counts = {}, {}
@@ -46,6 +46,7 @@ function making.points(questions)
       local point = { deployment = each.deployment, family = making.family_of(each.deployment), kind = kind,
         key = kinds.key(kind), gpu = hardware.name, basis = kinds.basis_of(each.evidence or {}),
         load = kinds.load_of(each.simulated.queue_mean, each.simulated.ttft_mean) }
+      point.is_transient = kinds.is_transient(each.simulated.e2e_mean, each.simulated.makespan_s, each.clients or 1)
       for _, metric in ipairs(making.metrics) do point[metric] = -math.log(1 + errors[metric]) end
       counts[point.deployment] = (counts[point.deployment] or 0) + 1
       out[#out + 1] = point
@@ -204,6 +205,26 @@ function making.residuals(points, modelled)
   return out
 end
 
+-- Transients ------------------------------------------------------------------------------------------------------
+
+--- How many times as far the ends of their kinds have to be, so that 90 % of such points lie inside: {points,
+--- deployments, tpot = {low, high}, ttft, e2e}, at least 1. The models of the points are left out of the ends.
+--- @param points table of making.points
+--- @param residuals table of making.residuals
+function making.transients(points, residuals)
+  local out = { points = #points, deployments = count_deployments(points) }
+  for _, metric in ipairs(making.metrics) do
+    local sides = { {}, {} }
+    for _, point in ipairs(points) do
+      local of = ends.of(residuals, point.key, point.load, point.basis, point.family)[metric]
+      for side = 1, 2 do table.insert(sides[side], { point[metric] / of[side], point.weight }) end
+    end
+    out[metric] = { math.max(1, quantiles.weighted(sides[1], making.high)),
+      math.max(1, quantiles.weighted(sides[2], making.high)) }
+  end
+  return out
+end
+
 -- Coverage -----------------------------------------------------------------------------------------------------
 
 local function share_inside(points, ends_of_point)
@@ -218,6 +239,23 @@ local function share_inside(points, ends_of_point)
     out[metric] = { inside = inside / #points, width = width / #points }
   end
   return out
+end
+
+--- The share of transient points inside, with factors that all of them, or those of other kinds, say.
+function making.coverage_of_transients(points, residuals)
+  local all, of_others = making.transients(points, residuals), {}
+  local function of(point, factors)
+    return ends.stretched(ends.of(residuals, point.key, point.load, point.basis, point.family), factors)
+  end
+  for _, point in ipairs(points) do
+    if not of_others[point.key] then
+      local rest = {}
+      for _, each in ipairs(points) do rest[#rest + 1] = each.key ~= point.key and each or nil end
+      of_others[point.key] = making.transients(rest, residuals)
+    end
+  end
+  return { known = share_inside(points, function(point) return of(point, all) end),
+    left_out = share_inside(points, function(point) return of(point, of_others[point.key]) end) }
 end
 
 --- The share of points inside of the ends of their kind, of those without points of their own model, and of those that
@@ -281,6 +319,17 @@ local head = [[
 -- `left_out`: if the kind had never been measured; `gpus`: deployments and points of each; `unseen`: of a kind that was
 -- never measured. Made by tests/fidelity/closed_loop_intervals.lua; intervals/making.lua says how.
 return {]]
+
+--- The content of residuals_of_transients.lua.
+--- @param found table of making.transients
+function making.transients_text(found)
+  return ([[
+-- How many times as far the ends of intervals/residuals.lua are for runs that are over before they are steady
+-- (intervals/kinds.lua): {low, high}. Made by tests/fidelity/closed_loop_intervals.lua; intervals/making.lua says how.
+return { %s,
+  %s }
+]]):format(count_text(found), ends_text(found))
+end
 
 --- The content of one basis as text.
 --- @param found table a member of making.residuals

@@ -8,6 +8,7 @@ local core = require "rooflua.base.core"
 local ends = require "rooflua.intervals.ends"
 local kinds = require "rooflua.intervals.kinds"
 local residuals = require "rooflua.intervals.residuals"
+local transients = require "rooflua.intervals.residuals_of_transients"
 
 local widths = {}
 
@@ -56,6 +57,13 @@ end
 --- The ends that a kind has without the points of one model: what others say of it.
 function widths.without(kind, load, basis, family)
   return ends.of(residuals, kinds.key(kind), load, basis, family)
+end
+
+--- The ends of a run that is over before it is steady, and what says how far they are: {deployments, points}.
+--- @param of table ends of its kind
+function widths.of_transient(of)
+  return core.copy(of, ends.stretched(of, transients)),
+    { deployments = transients.deployments, points = transients.points }
 end
 
 --- How many deployments and points say how far simulations that rest on models are off: {deployments, points}.

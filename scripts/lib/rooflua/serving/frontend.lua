@@ -18,6 +18,7 @@ local function rates_of(reader, endpoint, engine)
   end
   return { server_request_s = request_s, server_prompt_token_s = values.frontend_prompt_token_s,
     server_chunk_s = values.frontend_chunk_s, servers = values.frontend_servers,
+    server_turns = values.frontend_turns,
     stream_interval = tonumber(values.stream_interval), client_request_s = client_request_s }
 end
 

@@ -3,7 +3,8 @@
 --     client     "requests=10 a client; warmup=2 a client; lengths=[0.8 L, L]; chat_template=no; rate=inf"
 --                L is the nominal length; a range is drawn from uniformly, in whole numbers
 --     columns    requests (of all clients), range_ratio, isl_command and osl_command (lengths from ratio x L to L),
---                request_rate, and lengths_file: a CSV of input and output tokens, request by request
+--                request_rate, lengths_file: a CSV of input and output tokens, request by request, and
+--                client_command: whether its back end sends chats
 --
 -- A rate without a limit below the number of requests is an open loop: requests come at equal gaps.
 --
@@ -108,11 +109,20 @@ local function listed(question, folder)
   return out
 end
 
+--- Whether a benchmark's command names a back end that sends chats: vLLM's "openai-chat", SGLang's "sglang-oai-chat".
+local function sends_chats(command)
+  for word in command:gmatch "%-%-backend[ =](%S+)" do
+    if word:find "^openai%-chat" or word:find "oai%-chat$" then return true end
+  end
+  return command:find "%-%-endpoint%-type[ =]openai%-chat" ~= nil
+end
+
 local function from_columns(question, folder)
   return { requests = number_of(question, "requests"), lengths = listed(question, folder),
     prompt = command_lengths(question, "isl_command", question.isl),
     output = command_lengths(question, "osl_command", question.osl),
-    rate = rate_of(question.request_rate, "request_rate", question.where) }
+    rate = rate_of(question.request_rate, "request_rate", question.where),
+    chats = sends_chats(question.client_command) }
 end
 
 local function from_text(question, scale)
@@ -128,7 +138,7 @@ local function from_text(question, scale)
     template = template == "yes" }
 end
 
---- What a row says of its client: {requests, prompt, output, rate, is_text}.
+--- What a row says of its client: {requests, prompt, output, rate, is_text, chats}.
 --- @param folder string that of the file, with a slash after it
 --- @param scale number? tokens of the server for one that a client counts in random text
 function client.of(question, folder, scale)

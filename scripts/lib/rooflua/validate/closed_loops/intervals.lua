@@ -30,6 +30,9 @@ function intervals.of(answer)
   local load = intervals.load(answer)
   local basis = kinds.basis_of(answer.evidence or {})
   local ends = widths.without(kind, load, basis, making.family_of(question.key))
+  if kinds.is_transient(simulated.e2e_mean, simulated.makespan_s, question.clients) then
+    ends = widths.of_transient(ends)
+  end
   for _, metric in ipairs(intervals.metrics) do
     local value, low, high = simulated[metric .. "_mean"], ends[metric][1], ends[metric][2]
     local off = answer.errors[metric] and -math.log(1 + answer.errors[metric]) -- of measured / simulated

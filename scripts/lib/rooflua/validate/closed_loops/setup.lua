@@ -17,7 +17,7 @@ local setup = {}
 
 --- What --set silicon.NAME=VALUE may change. requests_per_client 0: as many as the row says.
 --- modelled 1: no table is read, so that every kernel is modelled. frontend 1: requests are completions, 2: chats, of
---- which the front end is a queue; 0: it is not.
+--- which the front end is a queue; 0: chats where the row says so, else it is a delay; 3: a delay.
 setup.options = { seed = 0, seeds = 1, requests_per_client = 0, modelled = 0, frontend = 0 }
 
 local models, databases = {}, {}
@@ -138,9 +138,10 @@ end
 --- @param own table values of the engine
 --- @param which number setup.options.frontend
 local function frontend_of(own, sends, which)
+  if which == 0 then which = sends.chats and 2 or 3 end
   local base_s, served_s = engines.fitted().client_frontend_s.value, own.frontend_completion_s
   local out = { base_s = base_s, per_prompt_token_s = sends.is_text and engines.text_token_s or 0 }
-  if which == 0 or not served_s then return out end
+  if which == 3 or not served_s then return out end
   if which == 2 then served_s = own.frontend_chat_s end
   out.endpoint, out.base_s = which == 2 and "chat" or "completions", math.max(0, base_s - served_s)
   return out
