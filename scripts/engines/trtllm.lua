@@ -39,7 +39,7 @@ return {
   seen = "1.3.0",
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
-  startup = function() return require "engines.trtllm.startup" end,
+  log = function() return require "engines.trtllm.log" end,
   tiers = tiers.of,
   host_memory = tiers.host_memory,
 

@@ -13,14 +13,14 @@
 --     memory        how it divides the memory of a GPU: fun(facts) -> parts (applied/ledger.lua)
 --     metrics       the series that its emulated server shows, rows by release (scripts/engines/vllm/metrics.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
---     startup       what it logs when it starts (startup/log.lua)
+--     log           what it logs when it starts (logs/log.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
 --                   code, fitted}, and lists of rows, which may say the last three for all of theirs (engines/ages.lua)
 --     seen          the newest release at which rows were read that do not say it
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
--- and what writes its command (applied/command.lua). options, metrics, kv_events, startup, rules and implies may be
+-- and what writes its command (applied/command.lua). options, metrics, kv_events, log, rules and implies may be
 -- functions that return them, asked when they are used: most runs ask for one engine's rules, and for no words of logs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
@@ -38,7 +38,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
-  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events", "startup", "seen" }
+  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events", "log", "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -206,7 +206,7 @@ local function add_said(engine, given, parent)
   engine.seen, engine.whole = given.seen or not is_own and parent and parent.seen or nil, nil
 end
 
---- What an engine's file says of its server: its `metrics`, `kv_events` or `startup`; nil where it says nothing.
+--- What an engine's file says of its server: its `metrics`, `kv_events` or `log`; nil where it says nothing.
 function catalogue.said(engine, name) return now(engine[name]) end
 
 --- An engine of what its file returned, with what it has from the engine that it extends.

@@ -1,8 +1,8 @@
 -- The start-up logs of the engines of a scenario, and of a deployment alone.
 local capacity = require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
-local forms = require "rooflua.startup.forms"
-local log = require "rooflua.startup.log"
+local forms = require "rooflua.logs.forms"
+local log = require "rooflua.logs.log"
 local Reader = require "rooflua.scenario.reader"
 
 local logs = {}

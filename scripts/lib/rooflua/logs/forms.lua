@@ -4,7 +4,7 @@ local json = require "rooflua.json"
 
 local forms = {}
 
-local first_second = 1767225600 -- as in startup/log.lua
+local first_second = 1767225600 -- as in logs/log.lua
 
 local function time(second)
   local whole = math.floor(second)
@@ -27,7 +27,7 @@ local of = {
 --- Names of forms.
 function forms.names() return core.sorted_keys(of) end
 
---- @param lines table of startup/log.lua
+--- @param lines table of logs/log.lua
 --- @param form string? plain
 --- @param replica integer from 0
 function forms.text(lines, form, engine, replica)

@@ -1,9 +1,9 @@
 -- The options of an engine as its log prints them: those that the deployment names, and its whole configuration.
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
-local python = require "rooflua.startup.python"
+local python = require "rooflua.logs.python"
 local release = require "rooflua.engines.release"
-local template = require "rooflua.startup.template"
+local template = require "rooflua.logs.template"
 
 local options = {}
 
@@ -112,12 +112,12 @@ end
 --- @param stated table of figures.stated
 function options.add(all, found, given, stated)
   local facts = found.facts
-  local engine, startup = facts.engine, catalogue.said(facts.engine, "startup")
+  local engine, words = facts.engine, catalogue.said(facts.engine, "log")
   local whole = with_parts(engine, facts.resolved.facts, stated, given)
-  if startup.named then
+  if words.named then
     local pairs_of, has_model = { { "model_tag", all.model } }, false
-    for _, each in ipairs(named(engine, whole, startup.named, all)) do
-      if not has_model and not core.is_among(each[1], startup.named.of_server) then
+    for _, each in ipairs(named(engine, whole, words.named, all)) do
+      if not has_model and not core.is_among(each[1], words.named.of_server) then
         pairs_of[#pairs_of + 1], has_model = { "model", all.model }, true
       end
       pairs_of[#pairs_of + 1] = each
@@ -125,7 +125,7 @@ function options.add(all, found, given, stated)
     if not has_model then pairs_of[#pairs_of + 1] = { "model", all.model } end
     all.args, all.namespace = python.dict(pairs_of), python.arguments(pairs_of)
   end
-  all.config = configuration(engine, facts.release, startup.config, whole, all)
+  all.config = configuration(engine, facts.release, words.config, whole, all)
 end
 
 return options

@@ -2,7 +2,7 @@
 local application = require "rooflua.applied.application"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
-local python = require "rooflua.startup.python"
+local python = require "rooflua.logs.python"
 local release = require "rooflua.engines.release"
 
 local figures = {}
@@ -84,7 +84,7 @@ function figures.of(found, given, stated)
     graphs = not facts.eager, latent = model.mla ~= nil, prefix_caching = facts.prefix_caching,
     tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, cp = facts.cp, dcp = facts.dcp,
     world = facts.tp * facts.pp * facts.cp, port = stated.port or engine.port,
-    host = stated.host or catalogue.said(engine, "startup").host }
+    host = stated.host or catalogue.said(engine, "log").host }
   local served = stated.served_model_name
   out.served = type(served) == "table" and core.plain(served)[1] or served or out.model
   out.several = out.world > 1

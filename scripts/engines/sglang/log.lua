@@ -1,4 +1,4 @@
---- What SGLang logs when it starts, by release: startup/log.lua says what the parts are.
+--- What SGLang logs when it starts, by release: logs/log.lua says what the parts are.
 -- Read at sgl-project/sglang: tags v0.4.0, v0.4.3 to v0.5.10, and 10d33370 of 2026-06-13; later lines from logs, as
 -- their sources say. ServerArgs has more fields: those that no option here changes are left out. It prints GB and means
 -- GiB.

@@ -1,6 +1,6 @@
 -- Texts of log lines with figures in them: "{kv|gib2} GiB" is bytes as GiB with two decimals.
 local core = require "rooflua.base.core"
-local python = require "rooflua.startup.python"
+local python = require "rooflua.logs.python"
 local units = require "rooflua.text.units"
 
 local template = {}

@@ -1,27 +1,27 @@
 -- The start-up log of an engine: the rows of its release, in their order, with the figures of a deployment.
 --
--- An engine's `startup` (scripts/engines/<name>/startup.lua) has
+-- An engine's `log` (scripts/engines/<name>/log.lua) has
 --
 --     stamp     how a time is printed (os.date)
 --     forms     a line by its form: text with {message}, {time}, {level}, {at}, {process}, {rank_word}
 --     values    rows as those of `rules`: figures by release, GPU and deployment; a text may have figures in it
 --     figures   fun(figures, facts, stated): more figures, in the same table
 --     named     {order, defaults}: options in the order in which they are listed, and values that are not listed
---     config    {between, bare, adds, rows}: the whole configuration (startup/options.lua)
+--     config    {between, bare, adds, rows}: the whole configuration (logs/options.lua)
 --     host      where its server listens if no option says it
 --     ranks     fun(figures): figures of each process, {{by = "worker", ...}, ...}
 --     rows      {since, before, by, form, level, at, text, when, after, repeats, fails, ends, source}: a line of each
 --               process that is called `by`. when: names of figures; after: the figure of seconds before it;
---               repeats: the form stands around each line of the text (of all rows: startup.repeats); fails: a line of
+--               repeats: the form stands around each line of the text (of all rows: words.repeats); fails: a line of
 --               the engine's error, behind which only such lines follow; ends: neither it nor what follows is printed
 local choice = require "rooflua.engines.choice"
 local conditions = require "rooflua.engines.conditions"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
-local figures = require "rooflua.startup.figures"
-local options = require "rooflua.startup.options"
+local figures = require "rooflua.logs.figures"
+local options = require "rooflua.logs.options"
 local release = require "rooflua.engines.release"
-local template = require "rooflua.startup.template"
+local template = require "rooflua.logs.template"
 
 local log = {}
 
@@ -43,20 +43,20 @@ local function add_values(out, rows, facts)
 end
 
 --- Lines of a row: one of each process of its name.
-local function add_row(lines, startup, row, all, processes, second)
+local function add_row(lines, words, row, all, processes, second)
   for _, process in ipairs(processes) do
     if process.by == row.by then
-      local own = setmetatable({ level = row.level or "INFO", time = os.date("!" .. startup.stamp,
+      local own = setmetatable({ level = row.level or "INFO", time = os.date("!" .. words.stamp,
         first_second + math.floor(second)) }, { __index = function(_, name)
           if process[name] ~= nil then return process[name] end
           return all[name]
         end })
-      local form, messages = startup.forms[row.form or "log"], template.fill(row.text, own) .. "\n"
+      local form, messages = words.forms[row.form or "log"], template.fill(row.text, own) .. "\n"
       own.at = row.at and template.fill(row.at, own)
       local is_first = true
       for message in messages:gmatch "(.-)\n" do
         own.message = message
-        local is_framed = is_first or startup.repeats or row.repeats
+        local is_framed = is_first or words.repeats or row.repeats
         lines[#lines + 1] = { text = is_framed and template.fill(form, own) or message, second = second }
         is_first = false
       end
@@ -65,7 +65,7 @@ local function add_row(lines, startup, row, all, processes, second)
 end
 
 local function is_of(row, version, all)
-  core.check_keys(row, row_keys, "startup")
+  core.check_keys(row, row_keys, "log")
   return release.holds(row, version) and template.holds(row.when, all)
 end
 
@@ -74,21 +74,21 @@ end
 --- @param given table the scenario, whose options are those that the deployment names
 function log.lines(found, given)
   local facts = found.facts
-  local engine, startup = facts.engine, catalogue.said(facts.engine, "startup")
-  if not startup then core.fail("what %s logs when it starts is not known", engine.title) end
+  local engine, words = facts.engine, catalogue.said(facts.engine, "log")
+  if not words then core.fail("what %s logs when it starts is not known", engine.title) end
   local chosen = choice.of(given.engine or { engine.name .. " " .. facts.release })
   local stated = figures.stated(found, given, chosen)
   local all = figures.of(found, given, stated)
-  add_values(all, startup.values, facts)
-  startup.figures(all, facts, stated)
+  add_values(all, words.values, facts)
+  words.figures(all, facts, stated)
   options.add(all, found, given, stated)
   local lines, second, has_failed = {}, 0, false
-  local processes = startup.ranks(all)
-  for _, row in ipairs(startup.rows) do
+  local processes = words.ranks(all)
+  for _, row in ipairs(words.rows) do
     if is_of(row, facts.release, all) and (not has_failed or row.fails) then
       if row.ends then break end
       second = second + (row.after and all[row.after] or 0)
-      add_row(lines, startup, row, all, processes, second)
+      add_row(lines, words, row, all, processes, second)
       has_failed = has_failed or row.fails == true
     end
   end

@@ -1,8 +1,8 @@
---- What vLLM logs when it starts, by release: startup/log.lua says what the parts are.
+--- What vLLM logs when it starts, by release: logs/log.lua says what the parts are.
 -- Read at vllm-project/vllm: tags v0.7.3, v0.8.5, v0.10.0; main at 2e4fe48c (0.11), 3461e7ef (0.12), 8471b27d (0.14),
 -- 384e4d5f (0.19), f80aa53c (0.21), 0a3e2dbc (0.24), 017e9f44 (2026-08-17, 0.28). Releases between are those of the day
 -- of a pull request. Lines that later releases wrote in another way were not seen. `at` is the line of one of these.
-local config = require "engines.vllm.startup_config"
+local config = require "engines.vllm.log_config"
 
 local runner, worker, cache = "vllm/v1/worker/gpu_model_runner.py", "vllm/v1/worker/gpu_worker.py",
   "vllm/v1/core/kv_cache_utils.py"

@@ -1,4 +1,4 @@
---- What TensorRT-LLM logs when it starts, by release: startup/log.lua says what the parts are.
+--- What TensorRT-LLM logs when it starts, by release: logs/log.lua says what the parts are.
 -- Read at NVIDIA/TensorRT-LLM: _util.py and py_executor_creator.py of tensorrt_llm/_torch/pyexecutor of 0.20, 1.2 and
 -- 1.3, and kvCacheManager.cpp of cpp/tensorrt_llm/batch_manager; lines of a whole start from public logs of 0.12.0,
 -- 1.1.0rc3, 1.2.0rc2 and 1.3.0rc0. LLM Args have more fields: those that no option here changes are left out.
