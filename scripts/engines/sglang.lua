@@ -79,6 +79,7 @@ return {
   image = "lmsysorg/sglang:v%s",
   port = 30000,
   metrics = require "engines.sglang.metrics",
+  startup = require "engines.sglang.startup",
   prometheus = { waiting = "sglang:num_queue_reqs", running = "sglang:num_running_reqs",
     kv_used_frac = "sglang:token_usage", source = "python/sglang/srt/metrics/collector.py, 0.4 on" },
   model = "--model-path",

@@ -53,6 +53,7 @@ return {
   oldest_command = "1.0.0",
   image = "nvcr.io/nvidia/tensorrt-llm/release:%s",
   port = 8000,
+  startup = require "engines.trtllm.startup",
   model = "",
   model_flags = {},
   host = { "--host", "--port" },

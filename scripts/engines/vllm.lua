@@ -103,6 +103,7 @@ return {
   image = "vllm/vllm-openai:v%s",
   port = 8000,
   metrics = require "engines.vllm.metrics",
+  startup = require "engines.vllm.startup",
   kv_events = require "engines.vllm.kv_events",
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",

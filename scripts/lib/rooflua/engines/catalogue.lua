@@ -13,6 +13,7 @@
 --     offload_blocks_before  the first release that does not count the host's memory in blocks any more
 --     memory        how it divides the memory of a GPU: fun(facts) -> parts (applied/ledger.lua)
 --     metrics       the series that its emulated server shows, rows by release (scripts/engines/vllm/metrics.lua)
+--     startup       what it prints when it starts, rows by release (startup/rows.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
@@ -37,7 +38,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
-  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events", "seen" }
+  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "startup", "kv_events", "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

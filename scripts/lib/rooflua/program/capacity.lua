@@ -1,4 +1,5 @@
 -- What `rooflua capacity` asks: the ledger of a deployment that options and `--set` describe.
+local believed = require "rooflua.serving.believed"
 local capacity = require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
@@ -29,6 +30,10 @@ function ledger.command(given, sets, launch)
   local found = capacity.of(opening.with_sets(reader, core.plain(given), paths), reader)
   local fits = not found.starts and capacity.fits(found) or nil
   local document, lines = text.document(found, fits), { text.answer(found, fits) }
+  if reader.shared.startup then
+    local beside = believed.of(found, reader.shared.startup)
+    document.startup, lines[#lines + 1] = beside, believed.text(beside)
+  end
   for _, note in ipairs(found.notes) do
     if note ~= found.note then lines[#lines + 1] = note end
   end

@@ -1,0 +1,130 @@
+--- What vLLM prints when it starts, and what its server says of itself. The form of the rows: startup/rows.lua.
+local worker, runner = "vllm/v1/worker/gpu_worker.py", "vllm/v1/worker/gpu_model_runner.py"
+local cache, layout = "vllm/v1/core/kv_cache_utils.py", "vllm/worker/worker.py"
+local arguments = "vllm/entrypoints/utils.py"
+
+--- Words of vLLM's own dump of its configuration, and the options that they resolve.
+local resolved = { dtype = "dtype", max_seq_len = "max_model_len", tensor_parallel_size = "tensor_parallel_size",
+  pipeline_parallel_size = "pipeline_parallel_size", data_parallel_size = "data_parallel_size",
+  quantization = "quantization", enforce_eager = "enforce_eager", kv_cache_dtype = "kv_cache_dtype",
+  decode_context_parallel_size = "decode_context_parallel_size", enable_prefix_caching = "enable_prefix_caching",
+  model = "model" }
+
+return {
+  -- Who starts -----------------------------------------------------------------------------------------------------
+  { "^vLLM API server version v?(%S+)", fact = "release", names = true, starts = true,
+    means = "release", source = "vllm/entrypoints/openai/api_server.py" },
+  { "^.*█.*version v?(%S+)%s*$", fact = "release", since = "0.13", names = true, starts = true,
+    means = "release, beside the logo", source = "vllm/entrypoints/utils.py: log_version_and_model" },
+  { "^.*█.*model +(%S+)%s*$", fact = "model", since = "0.13",
+    means = "model, beside the logo", source = "vllm/entrypoints/utils.py: log_version_and_model" },
+  { "^non%-default args: ({.*)$", reads = "options", names = true,
+    means = "options that are not the default", source = arguments .. ": log_non_default_args" },
+  { "^Initializing a V%d LLM engine %(v(%S+)%) with config: (.*)$", fact = { "release", false }, reads = "resolved",
+    resolved = resolved, since = "0.6.4", names = true, means = "resolved configuration",
+    source = "vllm/v1/engine/core.py" },
+  { "^Initializing an LLM engine %(v(%S+)%) with config: (.*)$", fact = { "release", false }, reads = "resolved",
+    resolved = resolved, before = "0.9", names = true, means = "resolved configuration",
+    source = "vllm/engine/llm_engine.py" },
+  { "^Using max model len (%d+)", fact = "max_model_len", since = "0.9.2", means = "longest request",
+    source = "vllm/config/model.py" },
+  { "^Chunked prefill is enabled with max_num_batched_tokens=(%d+)", fact = "budget", means = "budget of a step",
+    source = "vllm/config/scheduler.py" },
+  { "^Resolved architecture: (%S+)", fact = "architecture", means = "class of the model",
+    source = "vllm/config/model.py" },
+
+  -- Memory ---------------------------------------------------------------------------------------------------------
+  { "^Loading model weights took ([%d.]+) G", fact = "weights_gib", before = "0.8", means = "weights of one GPU",
+    source = "vllm/worker/model_runner.py" },
+  { "^Model loading took ([%d.]+) Gi?B", fact = "weights_gib", since = "0.8", means = "weights of one GPU",
+    source = runner },
+  { "^the current vLLM instance can use total_gpu_memory %(([%d.]+)GiB%) x gpu_memory_utilization %(([%d.]+)%)",
+    fact = { "memory_gib", "share" }, before = "0.11", means = "memory of the GPU and the share of it",
+    source = layout },
+  { "^model weights take ([%d.]+)GiB; non_torch_memory takes ([%d.]+)GiB; PyTorch activation peak memory takes "
+    .. "([%d.]+)GiB; the rest of the memory reserved for KV Cache is (%-?[%d.]+)GiB",
+    fact = { "weights_gib", "non_torch_gib", "activation_gib", "kv_gib" }, before = "0.11",
+    means = "how memory is divided", source = layout },
+  { "^# %a+ blocks: (%d+), # CPU blocks: %d+", fact = "kv_blocks", before = "0.11", means = "blocks of the KV cache",
+    source = "vllm/executor/executor_base.py" },
+  { "^Available KV cache memory: (%-?[%d.]+) GiB", fact = "kv_gib", since = "0.8.3", means = "memory of the KV cache",
+    source = worker },
+  { "^GPU KV cache size: ([%d,]+) tokens, Maximum concurrency for ([%d,]+) tokens per request: ([%d.]+)x",
+    fact = { "kv_tokens", "max_model_len", "concurrency" }, since = "0.25",
+    means = "tokens of the KV cache, and longest requests that fit", source = cache },
+  { "^GPU KV cache size: ([%d,]+) tokens", fact = "kv_tokens", means = "tokens of the KV cache", source = cache },
+  { "^Maximum concurrency for ([%d,]+) tokens per request: ([%d.]+)x", fact = { "max_model_len", "concurrency" },
+    means = "longest requests that fit", source = cache },
+  { "^Overriding num_gpu_blocks=%d+ with num_gpu_blocks_override=(%d+)", fact = "kv_blocks",
+    means = "blocks of the KV cache, stated", source = cache },
+  { "^Estimated CUDA graph memory: ([%d.]+) GiB total", fact = "graphs_estimated_gib", since = "0.18",
+    means = "graphs, as they are estimated before", source = runner },
+  { "^Graph capturing finished in [%d.]+ secs?, took (%-?[%d.]+) GiB", fact = "graphs_gib", means = "graphs of one GPU",
+    source = runner },
+  { "^CUDA graph pool memory: (%-?[%d.]+) GiB %(actual%), (%-?[%d.]+) GiB %(estimated%)",
+    fact = { "graphs_gib", "graphs_estimated_gib" }, since = "0.18", means = "graphs of one GPU", source = worker },
+  { "^Free memory on device %(([%d.]+)/([%d.]+) GiB%) on startup%. Desired GPU memory utilization is %(([%d.]+), "
+    .. "[%d.]+ GiB%)%. Actual usage is ([%d.]+) GiB for weight, ([%d.]+) GiB for peak activation, ([%d.]+) GiB for "
+    .. "non%-torch memory, and (%-?[%d.]+) GiB for CUDAGraph memory",
+    fact = { "free_gib", "memory_gib", "share", false, "activation_gib", "non_torch_gib", "graphs_gib" },
+    since = "0.10.2", means = "how memory is divided", source = worker },
+  { "^Free memory on device %(([%d.]+)/([%d.]+) GiB%) on startup%. Desired GPU memory utilization is %(([%d.]+), "
+    .. "[%d.]+ GiB%)%. Actual usage is ([%d.]+) GiB for consumed memory %(weights %+ non%-torch%), ([%d.]+) GiB for "
+    .. "peak activation, and (%-?[%d.]+) GiB for CUDAGraph memory",
+    fact = { "free_gib", "memory_gib", "share", "consumed_gib", "activation_gib", "graphs_gib" }, since = "0.25",
+    means = "how memory is divided", source = worker },
+  { "^Applying persisted startup plan %(fingerprint %x+%): kv_cache_memory_bytes=%d+ %(([%d.]+) GiB%)",
+    fact = "kv_gib", since = "0.25", means = "memory of the KV cache, of an earlier start", source = "vllm/v1/worker/startup_plan.py" },
+
+  -- Kernels --------------------------------------------------------------------------------------------------------
+  { "^Using ([%w_]+) attention backend out of potential backends", fact = "attention", since = "0.14",
+    means = "kernels of attention", source = "vllm/platforms/cuda.py" },
+  { "^Using AttentionBackendEnum%.([%w_]+) backend", fact = "attention", since = "0.11.1",
+    means = "kernels of attention", source = "vllm/platforms/cuda.py" },
+  { "^Using ([%w ]-) backend on V1 engine", fact = "attention", before = "0.12", means = "kernels of attention",
+    source = "vllm/platforms/cuda.py" },
+  { "^Using (Flash ?%a*) backend%.?$", fact = "attention", before = "0.11", means = "kernels of attention",
+    source = "vllm/platforms/cuda.py" },
+  { "^Using '?([%w_]+)'? %w+ MoE backend out of potential", fact = "moe", since = "0.16",
+    means = "kernels of the experts", source = "vllm/model_executor/layers/fused_moe/oracle" },
+  { "^Using '?([%w_ ]-)'? ?b?a?c?k?e?n?d? ?f?o?r? ?%w* MoE backend", fact = "moe", means = "kernels of the experts",
+    source = "vllm/model_executor/layers/quantization" },
+  { "^Using default MoE config%. Performance might be sub%-optimal! Config file not found at .*device_name=([%w_%-]+)",
+    fact = "gpu", warns = "no tuned configuration of the MoE kernels for these shapes on this GPU",
+    means = "the GPU's name; MoE kernels are not tuned", source = "vllm/model_executor/layers/fused_moe/fused_moe.py" },
+  { "^Using configuration from .*device_name=([%w_%-]+)", fact = "gpu", means = "the GPU's name",
+    source = "vllm/model_executor/layers/fused_moe/fused_moe.py" },
+  { "^GPU %d+: ([^(]+)", fact = "gpu", means = "the GPU's name", source = "vllm/collect_env.py" },
+  { "^Using default W8A8 Block FP8 kernel config", warns = "no tuned configuration of the FP8 block kernels",
+    means = "FP8 block kernels are not tuned", source = "vllm/model_executor/layers/quantization/utils/fp8_utils.py" },
+  { "^Your GPU does not have native support for FP%d computation",
+    warns = "the GPU has no FP8 or FP4 arithmetic: Marlin's kernels with weights alone in that format",
+    means = "fallback kernels", source = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py" },
+  { "^FlashInfer is not available%. Falling back", warns = "FlashInfer is absent: PyTorch samples",
+    means = "fallback of the sampler", source = "vllm/v1/sample/ops/topk_topp_sampler.py" },
+  { "^Cudagraph is disabled under eager mode", warns = "eager: no graphs, the host starts every kernel",
+    means = "no graphs", source = "vllm/config/vllm.py" },
+  { "^Custom allreduce is disabled", warns = "all-reduces are NCCL's", means = "fallback of all-reduces",
+    source = "vllm/distributed/device_communicators/custom_all_reduce.py" },
+  { "^Capturing %a+ graphs .*100%%|[^|]*| (%d+)/%d+", fact = "graphs_captured", means = "graphs that are captured",
+    source = runner },
+
+  -- The end --------------------------------------------------------------------------------------------------------
+  { "^Application startup complete", ready = true, means = "it serves", source = "uvicorn" },
+  { "^ValueError: To serve at least one request with the models?'?s? max seq len %((%d+)%)[,.] %(?([%d.]+) Gi?B KV "
+    .. "cache is needed, which is larger than the available KV cache memory %((%-?[%d.]+) Gi?B%)",
+    fact = { "max_model_len", "needed_kv_gib", "kv_gib" }, fails = "length", means = "the longest request does not fit",
+    source = cache .. ": check_enough_kv_cache_memory" },
+  { "^ValueError: The model's max seq len %((%d+)%) is larger than the maximum number of tokens that can be stored in "
+    .. "KV cache %((%d+)%)", fact = { "max_model_len", "kv_tokens" }, fails = "length", before = "0.11",
+    means = "the longest request does not fit", source = layout .. ": raise_if_cache_size_invalid" },
+  { "^ValueError: No available memory for the cache blocks", fails = "memory", means = "nothing is left for KV",
+    source = cache },
+  { "^ValueError: Free memory on device[ %w:]* %(([%d.]+)/([%d.]+) GiB%) on startup is less than desired GPU memory "
+    .. "utilization %(([%d.]+)", fact = { "free_gib", "memory_gib", "share" }, fails = "others",
+    means = "others hold memory of the GPU", source = worker },
+  { "^[%w_.]*OutOfMemoryError: (.*)$", fact = "message", fails = "memory", means = "an allocation failed",
+    source = "PyTorch" },
+  { "^RuntimeError: Engine core initialization failed", means = "the engine did not start; its cause stands above",
+    source = "vllm/v1/engine/utils.py" },
+}

@@ -1,0 +1,120 @@
+-- The deployment that files of a start describe, as the reader of launch commands gives it (applied/command.lua).
+local core = require "rooflua.base.core"
+local documents = require "rooflua.engines.documents"
+local native = require "rooflua.native"
+local reading = require "rooflua.engines.launch.reading"
+local secrets = require "rooflua.startup.secrets"
+local seen = require "rooflua.startup.seen"
+local spec = require "rooflua.spec"
+
+local deployment = {}
+
+--- Names under which an engine prints its model.
+local model_names = { model = true, model_path = true, model_tag = true }
+
+--- The repository of a folder in the cache of Hugging Face: ".../models--ORG--NAME/snapshots/..." and "ORG--NAME".
+local function repository_of(name)
+  local inside = name:match "models%-%-([^/]+)" or name:match "^([^/]+%-%-[^/]+)$"
+  return inside and (inside:gsub("%-%-", "/", 1)) or name
+end
+
+--- The model that files name; nil where they name none.
+local function model_of(found)
+  for _, name in ipairs { "model", "model_path", "model_tag" } do
+    local own = found.option[name]
+    if own and own.value ~= secrets.mask then return repository_of(own.value) end
+  end
+  local resolved, fact = found.resolved.model, found.facts.model
+  local name = resolved and tostring(resolved.value) or fact and fact.value
+  return name and repository_of(name) or nil
+end
+
+--- Whether a list of all options, with their defaults, says something by an option: not where it has no effect, or is
+--- not known here.
+local function says_something(engine, name, value)
+  local option = documents.option(engine, name)
+  if not option or option.no_effect or value == "false" then return false end
+  return value ~= "" and value ~= "null"
+end
+
+--- Parameters of options that facts resolve, where nothing states them: what the engine made of its defaults.
+local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs" }
+
+local function add_resolved(found, engine, named)
+  for name, each in core.sorted_pairs(found.resolved) do
+    local value = each.value
+    if name ~= "model" and not found.option[name] and value ~= false and value ~= 1 then
+      named[#named + 1] = { name, type(value) == "number" and native.number_text(value) or tostring(value) }
+      found.option[name] = { value = tostring(value), line = each.line, file = each.file }
+    end
+  end
+  for fact, parameter in core.sorted_pairs(of_facts) do
+    local own = found.facts[fact]
+    for _, option in ipairs(own and engine.options or {}) do
+      local is_alike = option.parameter == parameter and option.type == "integer"
+      if is_alike and not found.option[option.name] and own then
+        named[#named + 1] = { option.name, ("%d"):format(own.value) }
+        own = nil
+      end
+    end
+  end
+end
+
+--- Names and values that are read as flags. Of a list of all options those that say something.
+local function named_of(found, engine)
+  local out = {}
+  for _, each in ipairs(found.named) do
+    local name, value = each[1], each[2]
+    local is_read = value ~= secrets.mask and not model_names[name]
+    if is_read and not (found.is_whole and not says_something(engine, name, value)) then
+      out[#out + 1] = { name, value }
+    end
+  end
+  return out
+end
+
+--- {engine, release, model, options, note, told, others, is_stated, found} of files.
+---@param about table {from = paths, engine = "vllm 0.19" or nil}
+function deployment.of(about)
+  local found = seen.of(about.from)
+  local chosen, remark = seen.chosen(found, about.engine)
+  local named = named_of(found, chosen.engine)
+  add_resolved(found, chosen.engine, named)
+  local out = reading.named(chosen, named, {})
+  out.model, out.found = model_of(found), found
+  if out.options.max_model_len == -1 then out.options.max_model_len = nil end
+  for _, list in ipairs { { remark }, found.told } do
+    for _, sentence in ipairs(list) do out.told[#out.told + 1] = native.printable(sentence) end
+  end
+  return out
+end
+
+local function hardware_named(name)
+  for _, form in ipairs { name, (name:gsub("_", " ")), (name:gsub("_", "-")) } do
+    local ok, object = pcall(spec.hardware, form)
+    if ok then return object.name end
+  end
+end
+
+--- The GPU of files, and a sentence about what is given against it; an error where neither says one.
+---@param given string? of --hardware, or of a scenario
+function deployment.hardware(found, given, what)
+  local own = found.facts.gpu
+  local name = own and hardware_named(own.value)
+  if not name then
+    if given ~= nil and given ~= "" then
+      return given, own and ("%s: the GPU '%s' is not known; %s holds"):format(seen.place(own), own.value, what) or nil
+    end
+    core.fail("%s; say it: --hardware h100-sxm", own and ("%s: the GPU '%s' is not known here"):format(seen.place(own),
+      own.value) or found.records[1].file .. ": no line names the GPU")
+  end
+  if type(given) == "string" and given ~= "" then
+    local ok, object = pcall(spec.hardware, given)
+    if not ok then return given end
+    if object.name == name then return given end
+    return name, ("%s %s: %s says %s, which holds: it is what ran"):format(what, given, seen.place(own), own.value)
+  end
+  return given ~= nil and given ~= "" and given or name
+end
+
+return deployment
