@@ -16,9 +16,14 @@ namespace rooflua::app {
 namespace {
 
 /// Checks one scenario in a Lua state of its own, so that scenarios share nothing.
+/// @param file      empty: files of a start in place of it
 Json check_one(const std::string& file, const std::vector<std::string>& set,
-               const script::LaunchCommand& command, const std::filesystem::path& home) {
+               const script::LaunchCommand& command, const std::string& hardware,
+               const std::filesystem::path& home) {
   script::Vm vm({.home = home, .print_to_stderr = true});
+  if (file.empty())
+    return vm.call("rooflua.program.check", "table",
+                   {started(hardware), texts_json(set), command.json()});
   return vm.call("rooflua.program.check", "file", {Json(file), texts_json(set), command.json()});
 }
 
@@ -53,18 +58,38 @@ void print(const Json& checked, const std::filesystem::path& home) {
     std::printf("  %s\n", printable(line.text()).c_str());
 }
 
+/// The arguments with files and scenarios apart; of files alone one scenario without a name.
+CheckArguments sorted(CheckArguments arguments) {
+  std::vector<std::string> scenarios;
+  for (std::string& each : arguments.scenarios)
+    (arguments.from.empty() || each.ends_with(".lua") ? scenarios : arguments.from).push_back(each);
+  std::vector<std::string> files;
+  for (std::string& each : arguments.from)
+    (each.ends_with(".lua") ? scenarios : files).push_back(each);
+  arguments.from = files;
+  if (scenarios.empty() && files.empty())
+    throw Misused("check", "scenarios is missing: Lua files that return scenarios; or --from LOG");
+  if (!scenarios.empty() && !arguments.hardware.empty())
+    throw Misused("--hardware", "is said by " + scenarios.front());
+  if (scenarios.empty()) scenarios.emplace_back();
+  arguments.scenarios = scenarios;
+  return arguments;
+}
+
 }  // namespace
 
-int check(const CheckArguments& arguments, const std::filesystem::path& home) {
+int check(const CheckArguments& given, const std::filesystem::path& home) {
+  const CheckArguments arguments = sorted(given);
   const std::string& json = arguments.json;
   check_files({json}, arguments.scenarios);
   bool failed = false;
   Json all = Json::array();
   const script::LaunchCommand command =
-      launch_command(arguments.command, arguments.engine, arguments.model);
-  const std::string engine = command.text.empty() ? arguments.engine : "";
+      launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  const std::string engine = command.is_given() ? "" : arguments.engine;
   for (const std::string& file : arguments.scenarios) {
-    Json checked = check_one(file, with_engine(engine, arguments.set), command, home);
+    Json checked =
+        check_one(file, with_engine(engine, arguments.set), command, arguments.hardware, home);
     failed |= checked.find("errors")->number() > 0;
     if (json != "-") print(checked, home);
     all.push_back(std::move(checked));

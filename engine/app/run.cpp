@@ -287,8 +287,9 @@ void check_outputs(const RunArguments& arguments) {
 
 script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
-  options.command = launch_command(arguments.command, arguments.engine, arguments.model);
-  options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
+  options.command =
+      launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  options.set = with_engine(options.command.is_given() ? "" : arguments.engine, arguments.set);
   set_load(arguments.users, arguments.bench, options.set);
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
@@ -332,6 +333,7 @@ void write_outputs(script::Scenario& scenario, const std::vector<script::Variant
     Json document = scenario.document(results);
     if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
     if (shard) document["shard"] = shard_json(*shard, scenario);
+    if (Json start = scenario.startup(); !start.is_null()) document["startup"] = std::move(start);
     write_document(document, arguments.json);
   }
   if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
@@ -356,7 +358,26 @@ int status_of(const script::Scenario& scenario, const std::vector<script::Varian
   return too_doubtful(results, arguments) || missing || !all_written ? 1 : 0;
 }
 
-int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
+/// The scenario's file; of files of a start alone a scenario that they say.
+script::Scenario opened(script::Vm& vm, const RunArguments& arguments,
+                        const script::ScenarioOptions& options) {
+  if (!arguments.scenario.empty())
+    return {vm, std::filesystem::path(arguments.scenario), options};
+  return {vm, started(arguments.hardware), options, "run"};
+}
+
+/// Where the scenario, or files of a start in place of it, are missing.
+void check_scenario(const RunArguments& arguments) {
+  if (arguments.scenario.empty() && arguments.from.empty())
+    throw Misused("run", "scenario is missing: A Lua file that returns a scenario; or --from LOG");
+  if (!arguments.scenario.empty() && !arguments.hardware.empty())
+    throw Misused("--hardware", "is said by " + arguments.scenario + "; change it with --set");
+}
+
+int run_all(const RunArguments& given, const std::filesystem::path& home) {
+  RunArguments arguments = given;
+  sort_files(arguments.scenario, arguments.from);
+  check_scenario(arguments);
   check_outputs(arguments);
   log::set_quiet(arguments.quiet);
   if (!arguments.progress.empty()) ProgressBar::write_to(arguments.progress);
@@ -372,7 +393,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   WrittenFiles written(vm, arguments.write);
   keeping.written = &written;
   script::stop_on_terminate();
-  script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
+  script::Scenario scenario = opened(vm, arguments, options);
   check_asked(scenario, arguments, keeping, written);
   tell_part(scenario, arguments);
   keeping.explained = op_by_op(scenario, arguments);

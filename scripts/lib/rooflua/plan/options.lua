@@ -199,7 +199,7 @@ local function ladder_of(given)
   return next(out) and out or nil, versions
 end
 
-local required = { { "model", "--model or --command" }, { "workload", "--workload" }, { "slo", "--slo" },
+local required = { { "model", "--model, --command or --from" }, { "workload", "--workload" }, { "slo", "--slo" },
   { "gpus", "--gpus" } }
 local example = "rooflua plan --model llama-3.1-8b --workload chatbot --rate 20 --slo ttft_p99=500ms --gpus h100@3.00"
 
@@ -220,8 +220,9 @@ end
 
 --- The scenario of the options, with policies as nodes, and sentences about what a launch command says besides.
 function options.scenario(given)
-  local command = given.command and launched.of(given) or {}
-  check_required(core.copy(given, { model = command.model }))
+  local command = (given.command or given.from) and launched.of(given) or {}
+  given = core.copy(given, { model = command.model, gpus = command.gpus })
+  check_required(given)
   local workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil, given.users ~= nil)
   local ladder, versions = ladder_of(given)
   ladder = with_command(ladder, command)

@@ -16,6 +16,15 @@ local function path_of(name)
   return first ~= "engine" and schema.entry("deployment." .. first) and "deployment." .. name or name
 end
 
+local of_ledger = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts" }
+
+--- What files of a start say beside the ledger of a scenario's table.
+function ledger.beside(reader, given)
+  local about = {}
+  for _, key in ipairs(of_ledger) do about[key] = given[key] end
+  return believed.of(capacity.of(about, reader), reader.shared.startup)
+end
+
 ---@param given table {model, hardware, engine, deployment}
 ---@param sets string[] "key=value", as in --set
 ---@param launch table? a launch command {text, engine, model}, in place of model and engine

@@ -35,7 +35,10 @@ local rows = {
   { "weights", "GiB", function(found) return part(found, "weights", "drafter") end, "weights_gib" },
   { "activations", "GiB", function(found) return joined(found) and part(found, "activations") or nil end,
     "activation_gib" },
-  { "graphs", "GiB", function(found) return joined(found) and part(found, "graphs") or nil end, "graphs_gib" },
+  { "graphs", "GiB", function(found)
+    local own = joined(found) and part(found, "graphs")
+    return own and own > 0 and own or nil -- releases that do not count them have none
+  end, "graphs_gib" },
   { "outside of PyTorch", "GiB", function(found) return part(found, "non-torch") end, "non_torch_gib" },
   { "KV cache", "GiB", function(found) return found.kv_bytes / gib end, "kv_gib" },
   { "KV tokens", "tokens", function(found) return found.tokens end, "kv_tokens" },

@@ -144,6 +144,6 @@ function seen.chosen(found, given)
     found.records[1].file, found.engine.name)
 end
 
-seen.place, seen.is_same, seen.text_of = place, is_same, text_of
+seen.place, seen.fact_of = place, fact_of
 
 return seen
