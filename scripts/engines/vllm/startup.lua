@@ -20,6 +20,8 @@ return {
     means = "model, beside the logo", source = "vllm/entrypoints/utils.py: log_version_and_model" },
   { "^non%-default args: ({.*)$", reads = "options", names = true,
     means = "options that are not the default", source = arguments .. ": log_non_default_args" },
+  { "^args: Namespace%((.*)$", reads = "all", before = "0.9.1", means = "all options, with defaults",
+    source = "vllm/entrypoints/openai/api_server.py" },
   { "^Initializing a V%d LLM engine %(v(%S+)%) with config: (.*)$", fact = { "release", false }, reads = "resolved",
     resolved = resolved, since = "0.6.4", names = true, means = "resolved configuration",
     source = "vllm/v1/engine/core.py" },

@@ -40,6 +40,8 @@ local rows = {
     return own and own > 0 and own or nil -- releases that do not count them have none
   end, "graphs_gib" },
   { "outside of PyTorch", "GiB", function(found) return part(found, "non-torch") end, "non_torch_gib" },
+  { "outside of PyTorch, with graphs", "GiB", function(found) return part(found, "non-torch", "graphs") end,
+    "outside_gib" },
   { "KV cache", "GiB", function(found) return found.kv_bytes / gib end, "kv_gib" },
   { "KV tokens", "tokens", function(found) return found.tokens end, "kv_tokens" },
   { "KV blocks", "blocks", function(found) return found.blocks end, "kv_blocks" },
@@ -64,7 +66,12 @@ local function cause_of(name, is_more, start, found)
       or "the checkpoint is of a smaller format, or holds less: check --model"
   end
   if name == "memory of the GPU" then return "another variant of the GPU: check --hardware" end
-  if name == "KV cache" or name == "KV tokens" or name == "KV blocks" then
+  if name:find "^KV" or name:find "^longest" then
+    local outside, own = seen_value(start, "outside_gib"), part(found, "non-torch", "graphs")
+    if not is_more and outside and own and outside - own > 2 then
+      return ("%.1f GiB more than expected lie outside of PyTorch: other processes, or the host on unified memory")
+        :format(outside - own)
+    end
     if not is_more and free and memory and memory - free > 1 then
       return ("others hold %.1f GiB of the GPU at the start"):format(memory - free)
     end
@@ -72,7 +79,7 @@ local function cause_of(name, is_more, start, found)
       if each.text:find "eager" then return each.text end
     end
     if start.facts.kv_tokens and start.facts.kv_tokens.differs then return "the ranks differ, and the least counts" end
-    return "follows from the lines above"
+    return name == "KV cache" and "what the other parts leave" or "follows from the KV cache"
   end
   if name == "graphs" and (start.facts.graphs_captured == nil) and found.facts.engine.name == "vllm" then
     return "what is captured differs, or memory is shared with what was loaded"
@@ -157,6 +164,22 @@ local function error_lines(beside)
   return lines
 end
 
+--- Differences of one cause together, in their order: "KV cache, KV tokens: CAUSE".
+local function by_cause(differences)
+  local out, place = {}, {}
+  for _, each in ipairs(differences) do
+    local at = each.cause and place[each.cause]
+    if at then
+      out[at] = out[at] .. ", " .. each.name
+    else
+      out[#out + 1] = each.name
+      if each.cause then place[each.cause] = #out end
+    end
+  end
+  for cause, at in pairs(place) do out[at] = out[at] .. ": " .. cause end
+  return out
+end
+
 --- The lines below the ledger: believed and seen, differences, warnings, the error.
 function believed.text(beside)
   local lines, words = {}, {}
@@ -171,8 +194,8 @@ function believed.text(beside)
       row.ranks and (", of %d ranks"):format(row.ranks) or "")
   end
   if #beside.rows == 0 then lines[#lines + 1] = "  no line says what a part of the memory takes" end
-  for _, each in ipairs(beside.differences) do
-    lines[#lines + 1] = ("  differs by more than 5 %%: %s%s"):format(each.name, each.cause and ": " .. each.cause or "")
+  for _, each in ipairs(by_cause(beside.differences)) do
+    lines[#lines + 1] = "  differs by more than 5 %: " .. each
   end
   if beside.kernels.attention then lines[#lines + 1] = "  kernels of attention: " .. beside.kernels.attention end
   if beside.kernels.moe then lines[#lines + 1] = "  kernels of experts: " .. beside.kernels.moe end

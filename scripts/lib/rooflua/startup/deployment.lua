@@ -9,7 +9,7 @@ local spec = require "rooflua.spec"
 
 local deployment = {}
 
---- Names under which an engine prints its model.
+--- Names under which an engine prints its model. vLLM's `model` may be the default beside its model_tag.
 local model_names = { model = true, model_path = true, model_tag = true }
 
 --- The repository of a folder in the cache of Hugging Face: ".../models--ORG--NAME/snapshots/..." and "ORG--NAME".
@@ -20,24 +20,31 @@ end
 
 --- The model that files name; nil where they name none.
 local function model_of(found)
-  for _, name in ipairs { "model", "model_path", "model_tag" } do
-    local own = found.option[name]
-    if own and own.value ~= secrets.mask then return repository_of(own.value) end
-  end
-  local resolved, fact = found.resolved.model, found.facts.model
-  local name = resolved and tostring(resolved.value) or fact and fact.value
-  return name and repository_of(name) or nil
+  local option, resolved, fact = found.option, found.resolved.model, found.facts.model
+  local own = resolved or option.model_tag or option.model_path or option.model or fact
+  return own and repository_of(tostring(own.value)) or nil
 end
 
---- Whether a list of all options, with their defaults, says something by an option: not where it has no effect, or is
---- not known here.
+--- Whether options of a group, "kv_cache_config.dtype", have this name in front of a dot.
+local function is_group(engine, name)
+  for _, option in ipairs(engine.options) do
+    if option.name:sub(1, #name + 1) == name .. "." then return true end
+  end
+  return false
+end
+
+--- Whether a list of all options, with their defaults, says something by an option: not where nothing here reads it,
+--- as its default may stand there; a switch that is on is no default.
 local function says_something(engine, name, value)
   local option = documents.option(engine, name)
-  if not option or option.no_effect or value == "false" then return false end
-  return value ~= "" and value ~= "null"
+  if value == "false" or value == "" or value == "null" or value == "{}" or value == "[]" then return false end
+  if not option then return is_group(engine, name) end
+  if option.key or option.read_by or option.drafts or option.adapters or option.memory then return true end
+  return option.type == "switch" and not option.no_effect or is_group(engine, name)
 end
 
---- Parameters of options that facts resolve, where nothing states them: what the engine made of its defaults.
+--- Parameters of options that facts resolve, where nothing states them: what the engine made of its defaults. The
+--- longest request of a list of all options without one is the model's; the engine may have cut it to what fits.
 local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs" }
 
 local function add_resolved(found, engine, named)
@@ -49,7 +56,7 @@ local function add_resolved(found, engine, named)
     end
   end
   for fact, parameter in core.sorted_pairs(of_facts) do
-    local own = found.facts[fact]
+    local own = not (found.is_whole and fact == "max_model_len") and found.facts[fact]
     for _, option in ipairs(own and engine.options or {}) do
       local is_alike = option.parameter == parameter and option.type == "integer"
       if is_alike and not found.option[option.name] and own then

@@ -32,6 +32,7 @@ facts.list = {
   { "seats", kind = "whole", of = "same", what = "seats" },
   { "running_requests", kind = "whole", of = "least", what = "requests that run at a time" },
   { "state_requests", kind = "whole", of = "least", what = "requests whose states fit" },
+  { "kv_format", kind = "text", of = "same", what = "format of the KV cache" },
   { "attention", kind = "text", of = "same", what = "kernels of attention" },
   { "moe", kind = "text", of = "same", what = "kernels of experts" },
   { "graph_sizes", kind = "text", of = "same", what = "batches with a graph" },
