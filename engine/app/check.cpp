@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/commands.h"
+#include "app/deployment/started.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
@@ -56,24 +57,6 @@ void print(const Json& checked, const std::filesystem::path& home) {
   std::printf("\n");
   for (const Json& line : checked.find("notes")->items())
     std::printf("  %s\n", printable(line.text()).c_str());
-}
-
-/// The arguments with files and scenarios apart; of files alone one scenario without a name.
-CheckArguments sorted(CheckArguments arguments) {
-  std::vector<std::string> scenarios;
-  for (std::string& each : arguments.scenarios)
-    (arguments.from.empty() || each.ends_with(".lua") ? scenarios : arguments.from).push_back(each);
-  std::vector<std::string> files;
-  for (std::string& each : arguments.from)
-    (each.ends_with(".lua") ? scenarios : files).push_back(each);
-  arguments.from = files;
-  if (scenarios.empty() && files.empty())
-    throw Misused("check", "scenarios is missing: Lua files that return scenarios; or --from LOG");
-  if (!scenarios.empty() && !arguments.hardware.empty())
-    throw Misused("--hardware", "is said by " + scenarios.front());
-  if (scenarios.empty()) scenarios.emplace_back();
-  arguments.scenarios = scenarios;
-  return arguments;
 }
 
 }  // namespace

@@ -142,14 +142,6 @@ void add_from(const Command& command, std::vector<std::string>& files) {
   command.option("--from", files, from_help);
 }
 
-Json started(const std::string& hardware) {
-  Json table = Json::object();
-  table["rooflua"] = 1;
-  table["title"] = "What a server does that has started";
-  if (!hardware.empty()) table["hardware"] = hardware;
-  return table;
-}
-
 void sort_files(std::string& scenario, std::vector<std::string>& files) {
   if (files.empty()) return;
   std::vector<std::string> all = std::exchange(files, {});

@@ -41,9 +41,6 @@ void add_from(const Command& command, std::vector<std::string>& files);
 /// @throws Misused for two scenarios
 void sort_files(std::string& scenario, std::vector<std::string>& files);
 
-/// The scenario of files of a start that stand alone: what nothing states comes from them.
-Json started(const std::string& hardware);
-
 /// Adds --intervals on|off.
 void add_intervals(const Command& command, std::string& choice);
 /// The key of the scenario that --intervals stands for, after what --set says.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/commands.h"
+#include "app/deployment/started.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
@@ -110,6 +111,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
                                       {"--command ", &arguments.command}}) {
     if (!value->empty()) report.options.push_back(option + *value);
   }
+  for (const std::string& each : arguments.from) report.options.push_back("--from " + each);
   report.set = arguments.set;
   report.parameters = scenario.parameters();
   write_text(html_report(report), arguments.html);
@@ -216,15 +218,6 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
                   "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
-}
-
-/// The part of the runs that --shard asks for.
-std::optional<Shard> shard_of(const RunArguments& arguments) {
-  if (arguments.shard.empty()) return std::nullopt;
-  std::string told;
-  const Shard shard = parse_shard(arguments.shard, std::getenv, &told);
-  if (!told.empty()) std::fprintf(stderr, "rooflua: %s\n", told.c_str());
-  return shard;
 }
 
 Json shard_json(const Shard& shard, const script::Scenario& scenario) {
@@ -358,26 +351,8 @@ int status_of(const script::Scenario& scenario, const std::vector<script::Varian
   return too_doubtful(results, arguments) || missing || !all_written ? 1 : 0;
 }
 
-/// The scenario's file; of files of a start alone a scenario that they say.
-script::Scenario opened(script::Vm& vm, const RunArguments& arguments,
-                        const script::ScenarioOptions& options) {
-  if (!arguments.scenario.empty())
-    return {vm, std::filesystem::path(arguments.scenario), options};
-  return {vm, started(arguments.hardware), options, "run"};
-}
-
-/// Where the scenario, or files of a start in place of it, are missing.
-void check_scenario(const RunArguments& arguments) {
-  if (arguments.scenario.empty() && arguments.from.empty())
-    throw Misused("run", "scenario is missing: A Lua file that returns a scenario; or --from LOG");
-  if (!arguments.scenario.empty() && !arguments.hardware.empty())
-    throw Misused("--hardware", "is said by " + arguments.scenario + "; change it with --set");
-}
-
 int run_all(const RunArguments& given, const std::filesystem::path& home) {
-  RunArguments arguments = given;
-  sort_files(arguments.scenario, arguments.from);
-  check_scenario(arguments);
+  const RunArguments arguments = sorted(given);
   check_outputs(arguments);
   log::set_quiet(arguments.quiet);
   if (!arguments.progress.empty()) ProgressBar::write_to(arguments.progress);

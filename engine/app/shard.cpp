@@ -135,6 +135,14 @@ Shard parse_shard(const std::string& text, const Environment& environment, std::
   return first == "auto" ? automatic(count, environment, told) : Shard{index, count};
 }
 
+std::optional<Shard> shard_of(const RunArguments& arguments) {
+  if (arguments.shard.empty()) return std::nullopt;
+  std::string told;
+  const Shard shard = parse_shard(arguments.shard, std::getenv, &told);
+  if (!told.empty()) std::fprintf(stderr, "rooflua: %s\n", told.c_str());
+  return shard;
+}
+
 Keeping keeping_of(const RunArguments& arguments, const std::optional<Shard>& shard) {
   Keeping out;
   const std::string& path = arguments.results;

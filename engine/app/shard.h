@@ -22,6 +22,9 @@ using Environment = std::function<const char*(const char*)>;
 /// @throws Misused if it is written otherwise, or the engines say nothing or different things
 Shard parse_shard(const std::string& text, const Environment& environment, std::string* told);
 
+/// The part of the runs that --shard asks for; which one an engine said is printed on stderr.
+std::optional<Shard> shard_of(const RunArguments& arguments);
+
 /// The files of --results: one file, or in a folder one file per shard.
 /// @throws Misused for a shard without a folder
 Keeping keeping_of(const RunArguments& arguments, const std::optional<Shard>& shard);

@@ -4,6 +4,21 @@ local runner, graphs = "python/sglang/srt/model_executor/model_runner.py",
 local pool, scheduler = "python/sglang/srt/mem_cache/memory_pool.py", "python/sglang/srt/managers/scheduler.py"
 
 return {
+  server = {
+    documents = {
+      { form = "server_info", means = "/get_server_info of SGLang", is_options = true,
+        has = { model_path = "string", mem_fraction_static = "number" },
+        facts = { version = "release", max_total_num_tokens = "kv_tokens" },
+        without = { "internal_states", "status", "max_req_input_len" },
+        ranks = { "internal_states", { ["memory_usage.weight"] = "weights_gib", ["memory_usage.kvcache"] = "kv_gib",
+          ["memory_usage.graph"] = "graphs_gib", ["memory_usage.cuda_graph"] = "graphs_gib",
+          ["memory_usage.token_capacity"] = "kv_tokens",
+          effective_max_running_requests_per_dp = "running_requests" } },
+        source = "python/sglang/srt/entrypoints/http_server.py, get_server_info; scheduler.py, get_internal_state; "
+          .. "pull request 6201" },
+    },
+  },
+
   { "^server_args=ServerArgs%((.*)$", reads = "all", names = true, starts = true, means = "all options, resolved",
     source = "python/sglang/srt/entrypoints/engine.py: _launch_subprocesses" },
   { "^Engine startup timings", means = "times of the start", source = "python/sglang/srt/entrypoints/engine.py" },

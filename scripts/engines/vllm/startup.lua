@@ -1,4 +1,5 @@
---- What vLLM prints when it starts, and what its server says of itself. The form of the rows: startup/rows.lua.
+--- What vLLM prints when it starts, and what its server says of itself. The form of the rows: startup/rows.lua; of
+--- `server`: startup/servers.lua.
 local worker, runner = "vllm/v1/worker/gpu_worker.py", "vllm/v1/worker/gpu_model_runner.py"
 local cache, layout = "vllm/v1/core/kv_cache_utils.py", "vllm/worker/worker.py"
 local arguments = "vllm/entrypoints/utils.py"
@@ -11,6 +12,26 @@ local resolved = { dtype = "dtype", max_seq_len = "max_model_len", tensor_parall
   model = "model" }
 
 return {
+  server = {
+    metrics = { sample = "vllm:cache_config_info", model = "vllm:num_requests_running",
+      facts = { num_gpu_blocks = "kv_blocks", block_size = "block_size", kv_cache_size_tokens = "kv_tokens",
+        kv_cache_max_concurrency = "concurrency" },
+      options = { cache_dtype = "kv_cache_dtype", block_size = "block_size",
+        gpu_memory_utilization = "gpu_memory_utilization", enable_prefix_caching = "enable_prefix_caching",
+        num_gpu_blocks_override = "num_gpu_blocks_override", kv_cache_memory_bytes = "kv_cache_memory_bytes" },
+      source = "vllm/v1/metrics/loggers.py, log_metrics_info: the fields of vllm/config/cache.py" },
+    documents = {
+      { form = "startup_plan", means = "the plan that vLLM keeps of an earlier start",
+        has = { kv_cache_memory_bytes = "number", fingerprint = "string" },
+        facts = { kv_cache_memory_bytes = { "kv_gib", 2 ^ -30 }, free_memory_baseline = { "free_gib", 2 ^ -30 } },
+        source = "vllm/v1/worker/startup_plan.py, save_startup_plan; pull request 47388" },
+      { form = "models", means = "/v1/models of vLLM", list = "data",
+        has = { object = "string", data = "table", ["data.1.owned_by"] = "string" },
+        facts = { root = "model", max_model_len = "max_model_len" },
+        source = "vllm/entrypoints/openai/protocol.py, ModelCard" },
+    },
+  },
+
   -- Who starts -----------------------------------------------------------------------------------------------------
   { "^vLLM API server version v?(%S+)", fact = "release", names = true, starts = true,
     means = "release", source = "vllm/entrypoints/openai/api_server.py" },
@@ -76,7 +97,8 @@ return {
     fact = { "free_gib", "memory_gib", "share", "consumed_gib", "activation_gib", "graphs_gib" }, since = "0.25",
     means = "how memory is divided", source = worker },
   { "^Applying persisted startup plan %(fingerprint %x+%): kv_cache_memory_bytes=%d+ %(([%d.]+) GiB%)",
-    fact = "kv_gib", since = "0.25", means = "memory of the KV cache, of an earlier start", source = "vllm/v1/worker/startup_plan.py" },
+    fact = "kv_gib", since = "0.25", means = "memory of the KV cache, of an earlier start",
+    source = "vllm/v1/worker/startup_plan.py" },
 
   -- Kernels --------------------------------------------------------------------------------------------------------
   { "^Using ([%w_]+) attention backend out of potential backends", fact = "attention", since = "0.14",
@@ -91,7 +113,8 @@ return {
     means = "kernels of the experts", source = "vllm/model_executor/layers/fused_moe/oracle" },
   { "^Using '?([%w_ ]-)'? ?b?a?c?k?e?n?d? ?f?o?r? ?%w* MoE backend", fact = "moe", means = "kernels of the experts",
     source = "vllm/model_executor/layers/quantization" },
-  { "^Using default MoE config%. Performance might be sub%-optimal! Config file not found at .*device_name=([%w_%-]+)",
+  { "^Using default MoE config%. Performance might be sub%-optimal! Config file not found at "
+    .. ".*device_name=([%w_%-]+)",
     fact = "gpu", warns = "no tuned configuration of the MoE kernels for these shapes on this GPU",
     means = "the GPU's name; MoE kernels are not tuned", source = "vllm/model_executor/layers/fused_moe/fused_moe.py" },
   { "^Using configuration from .*device_name=([%w_%-]+)", fact = "gpu", means = "the GPU's name",

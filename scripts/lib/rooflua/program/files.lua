@@ -6,7 +6,6 @@ local native = require "rooflua.native"
 local reading = require "rooflua.startup.reading"
 local seen = require "rooflua.startup.seen"
 local facts = require "rooflua.startup.facts"
-local tools = require "rooflua.formats.tools"
 local units = require "rooflua.text.units"
 
 local files = {}
@@ -20,7 +19,7 @@ end
 
 --- A file of a start: its facts, options and lines.
 local function of_start(path, record)
-  local out = { file = path, form = record.form, what = reading.forms[record.form] .. " of " .. record.engine.title,
+  local out = { file = path, form = record.form, what = record.means,
     taken_by = "--from", engine = record.engine.name, lines = record.count, understood = record.understood,
     not_understood = record.not_understood, after_start = record.later, facts = {}, options = json.array {},
     notes = json.array {}, read = json.array {}, unread = json.array {} }
@@ -77,7 +76,8 @@ end
 local function value_text(value) return type(value) == "number" and native.number_text(value) or value end
 
 local function lines_of(lines, entry, shows_read, shows_unread)
-  lines[#lines + 1] = ("%s: %s%s"):format(entry.file, entry.what, entry.taken_by and " (" .. entry.taken_by .. ")" or "")
+  local taken_by = entry.taken_by and (" (%s)"):format(entry.taken_by) or ""
+  lines[#lines + 1] = ("%s: %s%s"):format(entry.file, entry.what, taken_by)
   if entry.lines then
     lines[#lines + 1] = ("  %s understood, %s not understood, %s after the start, of %s"):format(
       units.grouped(entry.understood), units.grouped(entry.not_understood), units.grouped(entry.after_start),

@@ -78,7 +78,8 @@ local function changed_by(reader, given, options)
   end
   given, keys = require("rooflua.applied.launch").scenario(reader, given, command)
   given, last = apply_sets(reader, given, options.set, function(path) return not is_first(path) end)
-  for _, key in ipairs(keys) do last[#last + 1] = { what = command.from and "--from" or "--command", path = key } end
+  local what = command.from and "--from" or "--command"
+  for _, key in ipairs(keys) do last[#last + 1] = { what = what, path = key } end
   for _, one in ipairs(first) do last[#last + 1] = one end
   return given, last
 end
@@ -120,8 +121,8 @@ end
 
 --- A scenario's table, opened: {reader, given, kind, seed, variants, all, path, set}. `all` is of all shards. options:
 --- file (what errors call it), path (of its file), command ({text or from, engine, model} of a launch command or of
---- files of a start, which replaces model, engine and deployment), set (list of "key=value"), seed, shard ({index, count}), variant (the number of the
---- only one that runs).
+--- files of a start, which replaces model, engine and deployment), set (list of "key=value"), seed, shard ({index,
+--- count}), variant (the number of the only one that runs).
 function opening.table(returned, options)
   options = options or {}
   local reader, given = Reader.new(options.file or "scenario"), {}

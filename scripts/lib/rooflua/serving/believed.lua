@@ -1,7 +1,6 @@
--- What files of a start say beside what the ledger believes: memory, tokens, blocks, concurrency; with a likely cause for
--- what differs by more than 5 %.
+-- What files of a start say beside what the ledger believes: memory, tokens, blocks, concurrency; with a likely cause
+-- for what differs by more than 5 %.
 local core = require "rooflua.base.core"
-local facts = require "rooflua.startup.facts"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local seen = require "rooflua.startup.seen"
@@ -54,8 +53,8 @@ local rows = {
 --- Weights of an engine that prints them with what lies outside of PyTorch.
 local function consumed_row(found, start)
   if not start.facts.consumed_gib or start.facts.weights_gib then return nil end
-  return { "weights and outside of PyTorch", "GiB", function() return part(found, "weights", "drafter", "non-torch") end,
-    "consumed_gib" }
+  local function own() return part(found, "weights", "drafter", "non-torch") end
+  return { "weights and outside of PyTorch", "GiB", own, "consumed_gib" }
 end
 
 --- Which of several causes fits a difference best; nil where none is known.
@@ -81,9 +80,8 @@ local function cause_of(name, is_more, start, found)
     if start.facts.kv_tokens and start.facts.kv_tokens.differs then return "the ranks differ, and the least counts" end
     return name == "KV cache" and "what the other parts leave" or "follows from the KV cache"
   end
-  if name == "graphs" and (start.facts.graphs_captured == nil) and found.facts.engine.name == "vllm" then
-    return "what is captured differs, or memory is shared with what was loaded"
-  end
+  if name == "activations" then return "the seats, the budget of a step or the kernels differ from what is believed" end
+  if name == "graphs" then return "other batches are captured, or the pool is shared" end
 end
 
 local function differs(row)
@@ -148,8 +146,8 @@ end
 --- What the ledger says of an error that ended the start.
 local function error_lines(beside)
   local own = beside.error
-  local lines = { ("%s at %s: %s"):format(own.after_start and "an error after the start" or "the start ended in an error",
-    own.line, own.text) }
+  local what = own.after_start and "an error after the start" or "the start ended in an error"
+  local lines = { ("%s at %s: %s"):format(what, own.line, own.text) }
   if own.after_start then return lines end
   local is_memory = own.kind == "memory" or own.kind == "length" or own.kind == "graphs"
   if not beside.starts then
@@ -203,7 +201,5 @@ function believed.text(beside)
   for _, line in ipairs(beside.error and error_lines(beside) or {}) do lines[#lines + 1] = "  " .. line end
   return core.join(lines, "\n")
 end
-
-believed.what = facts.by_name
 
 return believed

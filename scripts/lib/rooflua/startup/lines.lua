@@ -18,11 +18,12 @@ local pieces = {
   "^%[[IWEDVF]%] ?", "^%b() (%u+ )", "^%([%w_%-]+[^()]*pid=%d+[^()]*%) ?", "^%[Stage%-%d+%] ?",
   "^%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d[%d.,:+%-Z]* ?", "^%- %u+ %- ?", "^%| ?", "^std%a%a%a [FP] ",
   "^%a%a%a +%d+ %d%d:%d%d:%d%d %S+ [%w_./@%-]+%[%d+%]: ", "^%[pod/[^%]]+%] ?", "^INFO: +", "^ERROR: +", "^WARNING: +",
-  "^%[rank%d+%]:? ?", "^%u%u%u%u%u?%u*%s+%d%d%-%d%d %d%d:%d%d:%d%d %[?[%w_./]+:%d+%] ?", "^[EWIF]%d%d%d%d %d%d:[%d:.]+ %S+ ",
+  "^%[rank%d+%]:? ?", "^%u%u%u%u%u?%u*%s+%d%d%-%d%d %d%d:%d%d:%d%d %[?[%w_./]+:%d+%] ?",
+  "^[EWIF]%d%d%d%d %d%d:[%d:.]+ %S+ ",
 }
 
-local ranks = { "%f[%w_]([TDPE]P%d+[%w_ ]-[TDPE]P%d+)%f[^%w_]", "%f[%w]_?([TDPE]P%d+)%f[%W]", "(RANK %d+)", "%((%w+ rank=%d+)",
-  "^%[(rank%d+)%]", "%((RayWorkerWrapper pid=%d+)", "%(Ray%w+ (pid=%d+)" }
+local ranks = { "%f[%u]([TDPE]P%d+[_ ][TDPE]P%d+[_ ][TDPE]P%d+)%f[^%w]", "%f[%u]([TDPE]P%d+[_ ][TDPE]P%d+)%f[^%w]",
+  "%f[%u]([TDPE]P%d+)%f[^%w]", "(RANK %d+)", "%((%w+ rank=%d+)", "^%[(rank%d+)%]", "%(Ray%w+ (pid=%d+)" }
 
 --- The member of a document of a collector that has the line.
 local members = { "log", "message", "msg", "text", "line", "MESSAGE" }

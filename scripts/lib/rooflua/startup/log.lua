@@ -57,8 +57,8 @@ function log.engine_of(text)
 end
 
 local function fresh(engine, file)
-  return { form = "log", engine = engine, file = file, facts = {}, named = {}, is_named = {}, warnings = {}, told = {},
-    read = {}, unread = {}, count = 0, understood = 0, not_understood = 0, later = 0, begins = 0 }
+  return { form = "log", means = "start-up log of " .. engine.title, engine = engine, file = file, facts = {},
+    named = {}, is_named = {}, warnings = {}, told = {}, read = {}, unread = {}, count = 0, understood = 0, not_understood = 0, later = 0, begins = 0 }
 end
 
 --- Forgets a start that another one follows in the same file.
@@ -130,7 +130,9 @@ function readers.resolved(state, row, text, number)
       state.resolved[name] = { plain(each[2]), line = number }
     end
   end
-  if problem and #list == 0 then state.problem = ("line %d: the configuration is not read: %s"):format(number, problem) end
+  if problem and #list == 0 then
+    state.problem = ("line %d: the configuration is not read: %s"):format(number, problem)
+  end
 end
 
 --- Values by fact of a row's captures.

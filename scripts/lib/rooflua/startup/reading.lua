@@ -3,16 +3,13 @@ local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local log = require "rooflua.startup.log"
+local named_files = require "rooflua.sandbox.named_files"
 local native = require "rooflua.native"
 local servers = require "rooflua.startup.servers"
 
 local reading = {}
 
 local most_bytes = 64 * 2 ^ 20
-
---- What each form is called.
-reading.forms = { log = "start-up log", metrics = "/metrics", server_info = "/get_server_info",
-  startup_plan = "start-up plan", models = "/v1/models" }
 
 --- Forms that are not read here yet: a pattern of a line's beginning, and what the file is.
 local later = {
@@ -49,11 +46,10 @@ function reading.other_form(text)
   if type(document) == "table" and document.apiVersion then return "a manifest of Kubernetes" end
 end
 
---- The record of a text (log.lua); nil where it is of none of these forms. `engine`: what is stated, "vllm 0.19".
-function reading.record(file, text, engine)
-  if servers.tells_metrics(text) then return servers.metrics(file, text) end
+--- The record of a text (log.lua); nil where it is of none of these forms.
+function reading.record(file, text)
   local document = document_of(text)
-  local record = document and servers.document(file, document)
+  local record = servers.metrics(file, text) or document and servers.document(file, document)
   if record then return record end
   local found, other = log.engine_of(text)
   if not found then return nil end
@@ -69,9 +65,10 @@ function reading.record(file, text, engine)
   return record
 end
 
---- The record of a file. @throws a sentence that names the file where it is none
+--- The record of a file, which names the runs that rest on it. @throws a sentence that names the file where it is none
 function reading.file(path)
   local text = reading.text(path)
+  named_files.note(path)
   local record = reading.record(path, text)
   if record then return record end
   local what = reading.other_form(text)

@@ -17,8 +17,8 @@ local release = require "rooflua.engines.release"
 
 local rows = {}
 
-local keys = { 1, "fact", "take", "adds", "reads", "reads_next", "resolved", "names", "starts", "ready", "warns", "fails",
-  "means", "since", "before", "source" }
+local keys = { 1, "fact", "take", "adds", "reads", "reads_next", "resolved", "names", "starts", "ready", "warns",
+  "fails", "means", "since", "before", "source" }
 
 --- The plain text that a pattern begins with, which is compared first.
 local function beginning(pattern)

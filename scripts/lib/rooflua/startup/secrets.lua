@@ -14,8 +14,8 @@ function secrets.is_named(name)
   return false
 end
 
---- A line without the values of secrets: those behind a name ('api_key': [...], --api-key X, HF_TOKEN=X), and words that
---- look like tokens of known services.
+--- A line without the values of secrets: those behind a name ('api_key': [...], --api-key X, HF_TOKEN=X), and words
+--- that look like tokens of known services.
 function secrets.masked(text)
   text = text:gsub("([%w_%-]+)(['\"]?%s*[:=]%s*)(%b[])", function(name, between)
     return secrets.is_named(name) and name .. between .. mask or nil
