@@ -111,8 +111,10 @@ return {
     source = "vllm/platforms/cuda.py" },
   { "^Using '?([%w_]+)'? %w+ MoE backend out of potential", fact = "moe", since = "0.16",
     means = "kernels of the experts", source = "vllm/model_executor/layers/fused_moe/oracle" },
-  { "^Using '?([%w_ ]-)'? ?b?a?c?k?e?n?d? ?f?o?r? ?%w* MoE backend", fact = "moe", means = "kernels of the experts",
-    source = "vllm/model_executor/layers/quantization" },
+  { "^Using '?([%w_]+)'? %w+ MoE backend", fact = "moe", means = "kernels of the experts",
+    source = "vllm/model_executor/layers/fused_moe/oracle" },
+  { "^Using ([%w_]+) backend for %w+ MoE", fact = "moe", means = "kernels of the experts",
+    source = "vllm/model_executor/layers/fused_moe/unquantized_fused_moe_method.py" },
   { "^Using default MoE config%. Performance might be sub%-optimal! Config file not found at "
     .. ".*device_name=([%w_%-]+)",
     fact = "gpu", warns = "no tuned configuration of the MoE kernels for these shapes on this GPU",

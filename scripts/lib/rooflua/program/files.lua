@@ -4,6 +4,7 @@ local json = require "rooflua.json"
 local measured_runs = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
 local reading = require "rooflua.startup.reading"
+local secrets = require "rooflua.startup.secrets"
 local seen = require "rooflua.startup.seen"
 local facts = require "rooflua.startup.facts"
 local units = require "rooflua.text.units"
@@ -14,7 +15,7 @@ local files = {}
 local function problem_of(path, problem)
   local text = tostring(problem):gsub("^[^%s:]+%.lua:%d+: ", "")
   if text:sub(1, #path + 2) == path .. ": " then text = text:sub(#path + 3) end
-  return native.printable(text)
+  return native.printable(secrets.masked((text:gsub("; last read.*", "")), 400))
 end
 
 --- A file of a start: its facts, options and lines.

@@ -43,9 +43,10 @@ local function says_something(engine, name, value)
   return option.type == "switch" and not option.no_effect or is_group(engine, name)
 end
 
---- Parameters of options that facts resolve, where nothing states them: what the engine made of its defaults. The
+--- Parameters, or keys, of options that facts resolve, where nothing states them: what the engine made of its defaults. The
 --- longest request of a list of all options without one is the model's; the engine may have cut it to what fits.
-local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs" }
+local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs",
+  share = "deployment.memory_utilization" }
 
 local function add_resolved(found, engine, named)
   for name, each in core.sorted_pairs(found.resolved) do
@@ -58,9 +59,11 @@ local function add_resolved(found, engine, named)
   for fact, parameter in core.sorted_pairs(of_facts) do
     local own = not (found.is_whole and fact == "max_model_len") and found.facts[fact]
     for _, option in ipairs(own and engine.options or {}) do
-      local is_alike = option.parameter == parameter and option.type == "integer"
-      if is_alike and not found.option[option.name] and own then
-        named[#named + 1] = { option.name, ("%d"):format(own.value) }
+      local is_number = option.type == "integer" or option.type == "number"
+      local is_alike = is_number and (option.parameter == parameter or option.key == parameter)
+      local is_stated = found.option[option.name] or found.option[option.name:match "^[^.]+"]
+      if is_alike and not is_stated and own then
+        named[#named + 1] = { option.name, native.number_text(own.value) }
         own = nil
       end
     end

@@ -15,7 +15,7 @@ local heads = {
 --- Pieces that may stand in front of a message, one after the other.
 local pieces = {
   "^%s+", "^│ ?", "^%[TRT%-LLM[%w -]*%] ?", "^%[TensorRT%-LLM%]%[%u+%] ?", "^%[RANK %d+%] ?", "^%[batchmgr%] ?",
-  "^%[[IWEDVF]%] ?", "^%b() (%u+ )", "^%([%w_%-]+[^()]*pid=%d+[^()]*%) ?", "^%[Stage%-%d+%] ?",
+  "^%[[IWEDVF]%] ?", "^%([%w_%-]+[^()]*pid=%d+[^()]*%) ?", "^%[Stage%-%d+%] ?",
   "^%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d[%d.,:+%-Z]* ?", "^%- %u+ %- ?", "^%| ?", "^std%a%a%a [FP] ",
   "^%a%a%a +%d+ %d%d:%d%d:%d%d %S+ [%w_./@%-]+%[%d+%]: ", "^%[pod/[^%]]+%] ?", "^INFO: +", "^ERROR: +", "^WARNING: +",
   "^%[rank%d+%]:? ?", "^%u%u%u%u%u?%u*%s+%d%d%-%d%d %d%d:%d%d:%d%d %[?[%w_./]+:%d+%] ?",
@@ -28,7 +28,7 @@ local ranks = { "%f[%u]([TDPE]P%d+[_ ][TDPE]P%d+[_ ][TDPE]P%d+)%f[^%w]", "%f[%u]
 --- The member of a document of a collector that has the line.
 local members = { "log", "message", "msg", "text", "line", "MESSAGE" }
 
-local most_bytes = 262144
+local most_bytes, most_front = 262144, 400
 lines.most_bytes = most_bytes
 
 --- {line, place} of a document of JSON on one line; nil where it is none.
@@ -56,7 +56,7 @@ end
 
 --- The place behind the last head of an engine that stands near the beginning.
 local function behind_head(text)
-  local near, best = text:sub(1, 400), nil
+  local near, best = text:sub(1, most_front), nil
   for _, pattern in ipairs(heads) do
     local from, stop = near:find(pattern)
     if from and (not best or from < best.from) then best = { from = from, stop = stop } end
@@ -64,16 +64,30 @@ local function behind_head(text)
   return best and best.stop + 1 or 1
 end
 
+--- How many bytes of a beginning are pieces.
+local function behind_pieces(text)
+  local at, changed = 1, true
+  while changed do
+    changed = false
+    for _, piece in ipairs(pieces) do
+      local _, stop = text:find(piece, at)
+      if stop and stop >= at then at, changed = stop + 1, true end
+    end
+  end
+  return at - 1
+end
+
 --- The message of a line, its rank and the place (pod, service) that the front names.
 ---@return string message
 ---@return string rank
+---@return string? place
 function lines.of(raw)
   if #raw > most_bytes then return "", "" end
   local place
   local text = raw
   if raw:find("\27", 1, true) then text = raw:gsub("\27%[[%d;?]*%a", "") end
   text = text:gsub("\r+$", "")
-  text = text:match "([^\r]*)$"
+  text = text:match "^.*\r([^\r]*)$" or text
   local inner, own = of_json(text)
   if inner then
     text, place = inner, own
@@ -82,19 +96,9 @@ function lines.of(raw)
   place = place or text:match "^([%w_.%-]+)%s+| " or text:match "^%[(pod/[^%]]+)%] "
   text = text:gsub("^[%a_][%w_.%-]*%s+| ", "")
   local from = behind_head(text)
-  local front, message = text:sub(1, from - 1), text:sub(from)
-  local changed = true
-  while changed do
-    changed = false
-    for _, piece in ipairs(pieces) do
-      local first, stop = message:find(piece)
-      if first and stop >= 1 then
-        front, message, changed = front .. message:sub(1, stop), message:sub(stop + 1), true
-      end
-    end
-  end
-  local rank = rank_of(front)
-  return message, place and rank ~= "" and place .. " " .. rank or place or rank
+  from = from + behind_pieces(text:sub(from, from + most_front))
+  local message, rank = text:sub(from), rank_of(text:sub(1, from - 1))
+  return message, place and rank ~= "" and place .. " " .. rank or place or rank, place
 end
 
 return lines

@@ -58,17 +58,19 @@ end
 
 local function fresh(engine, file)
   return { form = "log", means = "start-up log of " .. engine.title, engine = engine, file = file, facts = {},
-    named = {}, is_named = {}, warnings = {}, told = {}, read = {}, unread = {}, count = 0, understood = 0, not_understood = 0, later = 0, begins = 0 }
+    named = {}, is_named = {}, warnings = {}, told = {}, read = {}, unread = {}, count = 0, understood = 0,
+    not_understood = 0, empty = 0, later = 0, begins = 1, begun = {} }
 end
 
---- Forgets a start that another one follows in the same file.
-local function restart(state)
+--- Begins a start; one of the same place that stands before it in the file is forgotten. Several places (pods, services)
+--- start side by side.
+local function begin(state, row, place)
+  local is_again = state.begun_by ~= nil and (state.begun[place] or place == "")
+  state.begun_by, state.begun[place] = row, true
+  if not is_again then return end
   state.begins = state.begins + 1
-  state.has_begun = state.begins > 1
-  if state.has_begun then
-    state.facts, state.named, state.is_named, state.warnings = {}, {}, {}, {}
-    state.error, state.ready, state.problem = nil, nil, nil
-  end
+  state.facts, state.named, state.is_named, state.warnings, state.resolved = {}, {}, {}, {}, nil
+  state.error, state.ready, state.problem, state.version = nil, nil, nil, nil
 end
 
 local function put_fact(state, row, name, value, rank, number)
@@ -178,8 +180,11 @@ local function read_line(state, raw, number)
     state.told[#state.told + 1] = ("line %d is longer than %d bytes and is not read"):format(number, lines.most_bytes)
     return
   end
-  local message, rank = lines.of(raw)
-  if message == "" then return end
+  local message, rank, place = lines.of(raw)
+  if message == "" then
+    state.empty = state.empty + 1
+    return
+  end
   if state.awaits then
     local row = state.awaits
     state.awaits = nil
@@ -188,9 +193,8 @@ local function read_line(state, raw, number)
     return
   end
   local row, captures, is_foreign = rows.find(state.engine, message, state.version)
-  if row and row.starts and (not state.names_start or state.names_start == row or state.ready) then
-    if state.ready or state.names_start == row then restart(state) end
-    state.names_start = row
+  if row and row.starts and (not state.begun_by or state.begun_by == row or state.ready) then
+    begin(state, row, place or "")
   end
   if state.ready and not (row and (row.starts or row.fails)) then
     state.later = state.later + 1
@@ -199,28 +203,28 @@ local function read_line(state, raw, number)
   if not row then
     local problem = unnamed_error(message)
     if problem and not state.error then
-      state.error = { kind = "other", line = number, text = secrets.masked(problem):sub(1, 400), later = state.ready }
+      state.error = { kind = "other", line = number, text = secrets.masked(problem, 400), later = state.ready }
     end
     state.not_understood = state.not_understood + 1
-    keep(state.unread, state.not_understood, { line = number, text = secrets.masked(message):sub(1, 200) })
+    keep(state.unread, state.not_understood, { line = number, text = secrets.masked(message, 200) })
     return
   end
   state.understood = state.understood + 1
   apply(state, row, captures, rank, number)
   if row.fails and state.error and state.error.line == number then
-    state.error.text, state.error.later = secrets.masked(message):sub(1, 400), state.ready
+    state.error.text, state.error.later = secrets.masked(message, 400), state.ready
   end
   if row.ready then state.ready = number end
   local known = state.facts.release
   if known and not state.version then
     for _, each in pairs(known) do state.version = state.parse(each.value) end
   end
-  keep(state.read, state.understood, { line = number, means = row.means, text = secrets.masked(message):sub(1, 200),
+  keep(state.read, state.understood, { line = number, means = row.means, text = secrets.masked(message, 200),
     foreign = is_foreign or nil })
 end
 
 --- What a log says: {form, engine, file, facts = {name = {rank = {value, line}}}, named, resolved, warnings, error,
---- ready, told, read, unread, count, understood, not_understood, later}.
+--- ready, told, read, unread, count, understood, not_understood, empty, later}.
 ---@param parse fun(text: string): string? the release of a text, as rules know it
 function log.read(file, text, engine, parse)
   local state = fresh(engine, file)
@@ -229,7 +233,7 @@ function log.read(file, text, engine, parse)
   if is_longer then
     state.told[#state.told + 1] = ("lines behind the %dth are not read"):format(most_lines)
   end
-  if state.has_begun then
+  if state.begins > 1 then
     state.told[#state.told + 1] = ("%d starts stand one behind the other; the last one counts"):format(state.begins)
   end
   if state.problem then state.told[#state.told + 1] = state.problem end

@@ -68,8 +68,11 @@ function rows.engines()
   return out
 end
 
+local most_matched = 2000 -- bytes of a message that hold figures
+
 local function captures_of(row, message)
   if message:sub(1, #row.beginning) ~= row.beginning then return nil end
+  if not row.reads then message = message:sub(1, most_matched) end
   local found = { message:find(row.pattern) }
   if not found[1] then return nil end
   return { core.unpack(found, 3) }

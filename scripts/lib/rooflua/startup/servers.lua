@@ -4,9 +4,9 @@
 -- `server` of scripts/engines/*/startup.lua is {metrics, documents}:
 --     metrics    {sample, model, facts = {label = fact}, options = {label = option}, source}: a sample whose labels are
 --                the configuration, and one that names the model
---     documents  rows {form, means, has = members of the document that tell it, list = the member whose first entry
---                is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each of its entries},
---                is_options = its other members are all options, without = those that are none, source}
+--     documents  rows {form, means, has = members of the document that tell it and their types, list = the member whose
+--                first entry is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each
+--                of its entries}, is_options = its other members are all options, without = those that are none, source}
 local core = require "rooflua.base.core"
 local facts = require "rooflua.startup.facts"
 local json = require "rooflua.json"
@@ -54,7 +54,7 @@ local words = { True = "true", False = "false" }
 
 local function read_labels(record, metrics, text, number)
   local labels = {}
-  for name, value in text:gmatch '([%a_][%w_]*)="([^"\\]*)"' do labels[name] = value end
+  for name, value in text:gmatch '%f[%w_]([%a_][%w_]*)="([^"\\]*)"' do labels[name] = value end
   local rank = labels.engine and "engine " .. labels.engine or ""
   for label, fact in core.sorted_pairs(metrics.facts) do
     if labels[label] then put(record, fact, labels[label], rank, number) end
