@@ -36,7 +36,7 @@ return {
   { "^vLLM API server version v?(%S+)", fact = "release", names = true, starts = true,
     means = "release", source = "vllm/entrypoints/openai/api_server.py" },
   { "^.*█.*version v?(%S+)%s*$", fact = "release", since = "0.13", names = true, starts = true,
-    means = "release, beside the logo", source = "vllm/entrypoints/utils.py: log_version_and_model" },
+    word = "█", means = "release, beside the logo", source = "vllm/entrypoints/utils.py: log_version_and_model" },
   { "^.*█.*model +(%S+)%s*$", fact = "model", since = "0.13",
     means = "model, beside the logo", source = "vllm/entrypoints/utils.py: log_version_and_model" },
   { "^non%-default args: ({.*)$", reads = "options", names = true,
@@ -150,7 +150,8 @@ return {
   { "^ValueError: Free memory on device[ %w:]* %(([%d.]+)/([%d.]+) GiB%) on startup is less than desired GPU memory "
     .. "utilization %(([%d.]+)", fact = { "free_gib", "memory_gib", "share" }, fails = "others",
     means = "others hold memory of the GPU", source = worker },
-  { "^[%w_.]*OutOfMemoryError: (.*)$", fact = "message", fails = "memory", means = "an allocation failed",
+  { "^[%w_.]*OutOfMemoryError: (.*)$", fact = "message", fails = "memory", word = "OutOfMemoryError",
+    means = "an allocation failed",
     source = "PyTorch" },
   { "^RuntimeError: Engine core initialization failed", means = "the engine did not start; its cause stands above",
     source = "vllm/v1/engine/utils.py" },

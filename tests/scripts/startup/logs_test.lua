@@ -6,6 +6,7 @@ local json = require "rooflua.json"
 local reading = require "rooflua.startup.reading"
 local release = require "rooflua.engines.release"
 local seen = require "rooflua.startup.seen"
+local units = require "rooflua.text.units"
 local wordings = dofile "tests/scripts/startup/wordings.lua"
 
 local function file_of(text, name) return test.file(name or "start.log", text) end
@@ -96,8 +97,9 @@ test("a drafter's weights and cache follow those of the model", function()
     .. "[2026-08-13 10:00:02 TP0] KV Cache is allocated. #tokens: 171008, K size: 5.22 GB, V size: 5.22 GB\n"
     .. "[2026-08-13 10:00:03 TP0] Load weight end. type=Draft, avail mem=158.45 GB, mem usage=2.60 GB.\n"
     .. "[2026-08-13 10:00:04 TP0] KV Cache is allocated. #tokens: 171008, K size: 0.33 GB, V size: 0.33 GB\n"
-    .. "[2026-08-13 10:00:05 TP0] Capture target verify CUDA graph end. elapsed=8.8 s, mem usage=0.50 GB, avail mem=1 GB.\n"
-    .. "[2026-08-13 10:00:06 TP0] Capture draft decode CUDA graph end. elapsed=4.0 s, mem usage=0.25 GB, avail mem=1 GB.\n"
+    .. "[2026-08-13 10:00:05 TP0] Capture target verify CUDA graph end. elapsed=8.8 s, mem usage=0.50 GB, "
+    .. "avail mem=1 GB.\n[2026-08-13 10:00:06 TP0] Capture draft decode CUDA graph end. elapsed=4.0 s, "
+    .. "mem usage=0.25 GB, avail mem=1 GB.\n"
   local facts = seen_of(text).facts
   test.near(facts.weights_gib.value, 104.24, 1e-9)
   test.near(facts.kv_gib.value, 10.44, 1e-9)
@@ -107,7 +109,8 @@ end)
 test("of several starts in one file the last one counts", function()
   local one = wordings.text(wordings.list[3], wordings.figures)
   local other = wordings.text(wordings.list[3], { model = "meta-llama/Llama-3.1-8B-Instruct", max_model_len = 8192,
-    tp = 1, share = 0.8, weights_gib = 15, kv_gib = 40, kv_tokens_grouped = "300,000", concurrency = 36, graphs_gib = 1 })
+    tp = 1, share = 0.8, weights_gib = 15, kv_gib = 40, kv_tokens_grouped = "300,000", concurrency = 36,
+    graphs_gib = 1 })
   local found = deployment_of(one .. other)
   test.equal(found.found.facts.kv_tokens.value, 300000)
   test.equal(found.options.max_model_len, 8192)
@@ -246,7 +249,7 @@ test("the public start-ups are read from the words of every release", function()
         tp = tonumber(row.tp) or 1, weights_gib = row.weights_gib, kv_gib = row.kv_gib, kv_tokens = tokens or 1,
         kv_blocks = row.kv_blocks, concurrency = row.max_concurrency, half_kv_gib = 1, graphs_gib = 1,
         activation_gib = 1, memory_gib = 80,
-        kv_tokens_grouped = tokens and ("%d"):format(tokens):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") }
+        kv_tokens_grouped = units.grouped(tokens or 1) }
       local stated = {}
       for _, key in ipairs { "kv_tokens", "kv_blocks", "kv_gib", "weights_gib", "concurrency" } do
         stated[key] = tonumber(row[key] or "") and true

@@ -19,10 +19,11 @@ local function random(most)
   return math.floor(state / 65536) % most
 end
 
-local pieces = { "[", "(", "{", "'", '"', "\\", "<", "=", ",", "%", "\0", "\27[31m", "█", "\n", "\r", "\255\254", "None",
-  "1e999", "-", "99999999999999999999", "nan", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", ("("):rep(200), ("a=("):rep(100),
+local pieces = { "[", "(", "{", "'", '"', "\\", "<", "=", ",", "%", "\0", "\27[31m", "█", "\n", "\r", "\255\254",
+  "None", "1e999", "-", "99999999999999999999", "nan", ("["):rep(30), ("("):rep(200), ("a=("):rep(100),
   "{'a': {'a': {'a': ", "INFO 09-23 18:12:34 [a.py:1] ", "vLLM API server version 0.9.0\n", "server_args=ServerArgs(",
-  "GPU KV cache size: 7 tokens\n", "\n[TensorRT-LLM] TensorRT LLM version: 1.0.0\n", ("x"):rep(5000), "', 'max_model_len': 1" }
+  "GPU KV cache size: 7 tokens\n", "\n[TensorRT-LLM] TensorRT LLM version: 1.0.0\n", ("x"):rep(5000),
+  "', 'max_model_len': 1" }
 
 local function cut(text, from, to) return text:sub(1, from) .. text:sub(to + 1) end
 
@@ -55,17 +56,28 @@ local function lines_of(text)
   return out
 end
 
---- Whether a number stands in a line: with its digits, which may be grouped, or as a sum of two that stand there.
-local function stands_in(value, line)
-  local plain, numbers = line:gsub("(%d),(%d)", "%1%2"):gsub("(%d),(%d)", "%1%2"), {}
-  for word in plain:gmatch "%-?%d+%.?%d*[eE]?[+-]?%d*" do
-    local number = tonumber(word) or tonumber(word:match "%-?%d+%.?%d*")
-    if number then numbers[#numbers + 1] = number end
+--- The numbers of a line, each as it stands and with its thousands together.
+local function numbers_of(line)
+  local numbers = {}
+  for _, text in ipairs { line, (line:gsub(",(%d%d%d)%f[%D]", "%1")), (line:gsub("(%d),(%d%d%d)", "%1%2")) } do
+    for word in text:gmatch "%d+%.?%d*[eE]?[+-]?%d*" do
+      local number = tonumber(word) or tonumber(word:match "%d+%.?%d*")
+      numbers[#numbers + 1] = number
+    end
   end
+  return numbers
+end
+
+local function is_near(one, other) return math.abs(one - other) <= 1e-9 * math.abs(other) end
+
+--- Whether a number stands in a line, or is the sum of two that stand there.
+local function stands_in(value, line)
+  local numbers = numbers_of(line)
+  value = math.abs(value)
   for i, one in ipairs(numbers) do
-    if math.abs(math.abs(one) - math.abs(value)) <= 1e-9 * math.abs(value) then return true end
+    if is_near(one, value) then return true end
     for j = i + 1, #numbers do
-      if math.abs(one + numbers[j] - value) <= 1e-9 * math.abs(value) then return true end
+      if is_near(one + numbers[j], value) then return true end
     end
   end
   return false
@@ -98,7 +110,7 @@ end
 local secret = "TOPSECRET123"
 
 --- The property for one text.
-local function holds(path, text, what)
+local function holds(path, text, what, is_listed)
   local before = os.clock()
   local ok, record = pcall(reading.record, path, text)
   test.check(ok or is_clean(record), "%s: %s", what, tostring(record))
@@ -108,7 +120,8 @@ local function holds(path, text, what)
   handle:close()
   local read, found = pcall(deployment.of, { from = { path } })
   test.check(read or is_clean(found), "%s: %s", what, tostring(found))
-  local listed, answer = pcall(files.run, { path }, true, true)
+  local listed, answer = true, { text = "", document = {} }
+  if is_listed then listed, answer = pcall(files.run, { path }, true, true) end
   test.check(listed, "%s: files: %s", what, tostring(answer))
   local shown = native.printable(answer.text) .. json.encode(answer.document) .. (read and json.encode(found.options)
     .. table.concat(found.told, "\n") or tostring(found))
@@ -120,8 +133,8 @@ end
 local function check_form(name, text)
   test(("%s: %d mutations are read, refused or accounted for"):format(name, count), function()
     local path = test.file(name .. ".txt", "")
-    holds(path, text, name .. " as it is")
-    for i = 1, count do holds(path, mutated(text), ("%s, mutation %d"):format(name, i)) end
+    holds(path, text, name .. " as it is", true)
+    for i = 1, count do holds(path, mutated(text), ("%s, mutation %d"):format(name, i), i % 4 == 0) end
   end)
 end
 
@@ -135,12 +148,13 @@ for engine, texts in pairs(by_engine) do
   test(("logs of %s: %d mutations are read, refused or accounted for"):format(engine, count), function()
     local path = test.file(engine .. ".log", "")
     for i = 1, count do
-      holds(path, mutated(all[1 + i % #all]), ("log of %s, mutation %d"):format(engine, i))
+      holds(path, mutated(all[1 + i % #all]), ("log of %s, mutation %d"):format(engine, i), i % 4 == 0)
     end
   end)
 end
-check_form("metrics", 'vllm:cache_config_info{block_size="16",cache_dtype="auto",engine="0",gpu_memory_utilization="0.9",'
-  .. 'num_gpu_blocks="28234",kv_cache_size_tokens="451744",enable_prefix_caching="True"} 1.0\n'
+check_form("metrics", 'vllm:cache_config_info{block_size="16",cache_dtype="auto",engine="0",'
+  .. 'gpu_memory_utilization="0.9",num_gpu_blocks="28234",kv_cache_size_tokens="451744",'
+  .. 'enable_prefix_caching="True"} 1.0\n'
   .. 'vllm:num_requests_running{engine="0",model_name="meta-llama/Llama-3.1-8B-Instruct"} 0.0\n')
 check_form("server_info", json.encode { model_path = "meta-llama/Llama-3.1-8B-Instruct", mem_fraction_static = 0.85,
   tp_size = 2, version = "0.5.9", max_total_num_tokens = 400000, api_key = secret,

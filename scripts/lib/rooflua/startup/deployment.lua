@@ -43,8 +43,9 @@ local function says_something(engine, name, value)
   return option.type == "switch" and not option.no_effect or is_group(engine, name)
 end
 
---- Parameters, or keys, of options that facts resolve, where nothing states them: what the engine made of its defaults. The
---- longest request of a list of all options without one is the model's; the engine may have cut it to what fits.
+--- Parameters, or keys, of options that facts resolve, where nothing states them: what the engine made of its
+--- defaults. The longest request of a list of all options without one is the model's; the engine may have cut it to
+--- what fits.
 local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs",
   share = "deployment.memory_utilization" }
 

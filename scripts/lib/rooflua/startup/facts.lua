@@ -48,11 +48,19 @@ end
 
 local most = 2 ^ 53
 
+--- "451,744" without commas; nil where they do not group thousands.
+local function ungrouped(text)
+  if not text:find(",", 1, true) then return text end
+  local first, rest = text:match "^(%-?%d%d?%d?)(,.*)$"
+  if not first or rest:gsub(",%d%d%d", "") ~= "" then return nil end
+  return (text:gsub(",", ""))
+end
+
 --- The value of a text as a fact has it; nil where the text is none.
 function facts.value(name, text)
   local kind = facts.by_name[name].kind
   if kind == "text" then return #text <= 4096 and text:match "^%s*(.-)%s*$" or nil end
-  local number = tonumber((text:gsub(",", "")))
+  local number = tonumber(ungrouped(text) or "")
   if not number or math.abs(number) > most or kind == "whole" and number % 1 ~= 0 then return nil end
   return number
 end

@@ -1,6 +1,7 @@
 -- A line of a log without what stands in front of its message: colours, docker compose, kubectl, a collector of JSON,
 -- journald, times, ranks, process ids, the engine's own level and file.
 local json = require "rooflua.json"
+local native = require "rooflua.native"
 
 local lines = {}
 
@@ -98,6 +99,7 @@ function lines.of(raw)
   local from = behind_head(text)
   from = from + behind_pieces(text:sub(from, from + most_front))
   local message, rank = text:sub(from), rank_of(text:sub(1, from - 1))
+  if message:find "[%c\128-\255]" then message = native.printable(message) end -- also what is no UTF-8
   return message, place and rank ~= "" and place .. " " .. rank or place or rank, place
 end
 

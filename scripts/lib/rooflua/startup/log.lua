@@ -10,7 +10,7 @@ local secrets = require "rooflua.startup.secrets"
 
 local log = {}
 
-local most_lines, most_kept = 400000, 2000
+local most_lines, most_kept, most_for_engine = 400000, 2000, 2000
 
 --- Every line of a text with its number.
 local function each_line(text, visit)
@@ -24,11 +24,13 @@ local function each_line(text, visit)
   return number, at <= #text
 end
 
---- The engine whose own lines a text has, and a second one whose lines stand there as well; nil where it has none.
+--- The engine whose own lines a text has, and a second one whose lines stand there as well; nil where it has none. Of a
+--- long text the beginning says it.
 function log.engine_of(text)
   local found, other
   local engines = rows.engines()
-  each_line(text, function(raw)
+  each_line(text, function(raw, number)
+    if found and number > most_for_engine then return false end
     local message = lines.of(raw)
     for _, engine in ipairs(engines) do
       local row = message ~= "" and engine ~= found and rows.find(engine, message)
@@ -62,8 +64,8 @@ local function fresh(engine, file)
     not_understood = 0, empty = 0, later = 0, begins = 1, begun = {} }
 end
 
---- Begins a start; one of the same place that stands before it in the file is forgotten. Several places (pods, services)
---- start side by side.
+--- Begins a start; one of the same place that stands before it in the file is forgotten. Several places (pods,
+--- services) start side by side.
 local function begin(state, row, place)
   local is_again = state.begun_by ~= nil and (state.begun[place] or place == "")
   state.begun_by, state.begun[place] = row, true
@@ -178,6 +180,10 @@ local function read_line(state, raw, number)
   if #raw > lines.most_bytes then
     state.not_understood = state.not_understood + 1
     state.told[#state.told + 1] = ("line %d is longer than %d bytes and is not read"):format(number, lines.most_bytes)
+    return
+  end
+  if state.ready and raw ~= "" and not rows.may_end(state.engine, raw) then
+    state.later = state.later + 1
     return
   end
   local message, rank, place = lines.of(raw)

@@ -19,10 +19,12 @@ local later = {
 
 --- The text of a file of at most so many bytes.
 function reading.text(path)
-  local text, problem = native.read_file(path)
-  if not text then core.fail("%s: %s", path, problem) end
-  if #text > most_bytes then
-    core.fail("%s: has %d bytes; at most %d are read: cut the log behind its start", path, #text, most_bytes)
+  local text, problem = native.read_file(path, most_bytes)
+  if not text then
+    core.fail("%s%s", problem, problem:find "more than" and ": cut the log behind its start" or "")
+  end
+  for _, mark in ipairs { "\255\254", "\254\255", "\239\187\191", "\31\139" } do -- UTF-16, UTF-8 with a mark, gzip
+    if text:sub(1, #mark) == mark then return native.read_user_text(path) end
   end
   return text
 end

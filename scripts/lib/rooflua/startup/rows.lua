@@ -8,6 +8,7 @@
 --                name=value of which `resolved` names options; reads_next: the same of the next line
 --     names      the row is of this engine alone; starts: with it a start begins; ready: the engine serves
 --     warns      a sentence about a fallback; fails: "memory", "length", "graphs", "others"
+--     word       plain text that its lines have, where `starts` or `fails` and its pattern does not begin with such
 --     means      the line's meaning, for people
 --     since, before, source, as in rules
 local catalogue = require "rooflua.engines.catalogue"
@@ -18,7 +19,7 @@ local release = require "rooflua.engines.release"
 local rows = {}
 
 local keys = { 1, "fact", "take", "adds", "reads", "reads_next", "resolved", "names", "starts", "ready", "warns",
-  "fails", "means", "since", "before", "source" }
+  "fails", "word", "means", "since", "before", "source" }
 
 --- The plain text that a pattern begins with, which is compared first.
 local function beginning(pattern)
@@ -36,6 +37,9 @@ end
 local function checked(engine, i, row)
   local where = ("engines.%s.startup[%d]"):format(engine.name, i)
   core.check_keys(row, keys, where)
+  if (row.starts or row.fails) and not row.word and beginning(row[1]) == "" then
+    core.fail("%s: word is missing: its pattern begins with no plain text", where)
+  end
   for _, key in ipairs { "means", "source" } do
     if type(row[key]) ~= "string" then core.fail("%s: %s is missing", where, key) end
   end
@@ -56,6 +60,16 @@ function rows.of(engine)
     by_engine[engine] = out
   end
   return by_engine[engine]
+end
+
+--- Whether a line may begin another start or tell of an error: it has a word of such a row. It costs little, as what
+--- follows a start is long.
+function rows.may_end(engine, raw)
+  for _, row in ipairs(rows.of(engine)) do
+    local word = (row.starts or row.fails) and (row.word or row.beginning)
+    if word and raw:find(word, 1, true) then return true end
+  end
+  return false
 end
 
 --- The engines that have rows, each once.

@@ -6,10 +6,12 @@
 --                the configuration, and one that names the model
 --     documents  rows {form, means, has = members of the document that tell it and their types, list = the member whose
 --                first entry is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each
---                of its entries}, is_options = its other members are all options, without = those that are none, source}
+--                of its entries}, is_options = its other members are all options, without = those that are none,
+--                source}
 local core = require "rooflua.base.core"
 local facts = require "rooflua.startup.facts"
 local json = require "rooflua.json"
+local native = require "rooflua.native"
 local rows = require "rooflua.startup.rows"
 local secrets = require "rooflua.startup.secrets"
 
@@ -74,6 +76,7 @@ function servers.metrics(file, text)
   local model = "^" .. metrics.model:gsub("%p", "%%%0") .. '{[^}]*model_name="([^"\\]+)"'
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
     number = number + 1
+    line = native.printable(line)
     local labels = line:match(sample)
     if labels then
       read_labels(record, metrics, labels, number)
