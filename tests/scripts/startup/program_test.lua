@@ -1,6 +1,7 @@
 -- The option --from of the program, and the command files.
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
+local printed = dofile "tests/scripts/printed.lua"
 local quoting = require "rooflua.text.quoting"
 local wordings = dofile "tests/scripts/startup/wordings.lua"
 
@@ -94,6 +95,18 @@ test("what is missing, or said twice, is an error that names it", function()
     has(text, each[2])
     test.equal(status, each[3], text)
   end
+end)
+
+test("documents are what docs/schema says", function()
+  local function checked(schema, document)
+    printed.check_schema(schema, test.file(schema .. ".json", json.encode(document)))
+  end
+  for _, each in ipairs { { "--hardware", "h100-sxm" }, { "--hardware", "l4" } } do
+    checked("startup", json_of("capacity", "--from", vllm, "--json", "-", unpack(each)).startup)
+  end
+  checked("result", json_of("run", served, "--from", vllm, "--quiet", "--json", "-"))
+  checked("check", json_of("check", "--from", vllm, "--hardware", "h100-sxm", "--json", "-"))
+  checked("files", json_of("files", vllm, "README.md", "absent", served, "--json", "-"))
 end)
 
 test("a log that ends in an error is explained by the ledger", function()

@@ -7,7 +7,6 @@ local fits = require "rooflua.machine.fits"
 local forecast = require "rooflua.runs.forecast"
 local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
-local ledger = require "rooflua.program.capacity"
 local live = require "rooflua.serving.live"
 local locate = require "rooflua.sandbox.locate"
 local native = require "rooflua.native"
@@ -331,7 +330,10 @@ local function checked(path, load, sets, command)
         { file = path, set = sets, command = command })
       if not opened then return out.caught(found) end
       result.kind, result.variants = found.kind, #found.variants
-      if found.reader.shared.startup then result.startup = ledger.beside(found.reader, (opening.variant(found, 1))) end
+      if found.reader.shared.startup then
+        local ledger = require "rooflua.program.capacity"
+        result.startup = ledger.beside(found.reader, (opening.variant(found, 1)))
+      end
       result.forecast = check_variants(found, out)
     end)
     if not finished then out.caught(problem) end
