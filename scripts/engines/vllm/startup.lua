@@ -5,7 +5,7 @@ local cache, layout = "vllm/v1/core/kv_cache_utils.py", "vllm/worker/worker.py"
 local arguments = "vllm/entrypoints/utils.py"
 
 --- Words of vLLM's own dump of its configuration, and the options that they resolve.
-local resolved = { dtype = "dtype", max_seq_len = "max_model_len", tensor_parallel_size = "tensor_parallel_size",
+local resolved = { max_seq_len = "max_model_len", tensor_parallel_size = "tensor_parallel_size",
   pipeline_parallel_size = "pipeline_parallel_size", data_parallel_size = "data_parallel_size",
   quantization = "quantization", enforce_eager = "enforce_eager", kv_cache_dtype = "kv_cache_dtype",
   decode_context_parallel_size = "decode_context_parallel_size", enable_prefix_caching = "enable_prefix_caching",

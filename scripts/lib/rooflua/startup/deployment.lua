@@ -50,9 +50,11 @@ local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_to
   share = "deployment.memory_utilization" }
 
 local function add_resolved(found, engine, named)
+  local has_options = #named > 0
   for name, each in core.sorted_pairs(found.resolved) do
     local value = each.value
-    if name ~= "model" and not found.option[name] and value ~= false and value ~= 1 then
+    local is_said = name == "model" or name == "quantization" and has_options -- then it is the checkpoint's
+    if not is_said and not found.option[name] and value ~= false and value ~= 1 then
       named[#named + 1] = { name, type(value) == "number" and native.number_text(value) or tostring(value) }
       found.option[name] = { value = tostring(value), line = each.line, file = each.file }
     end
@@ -77,6 +79,9 @@ local function named_of(found, engine)
   for _, each in ipairs(found.named) do
     local name, value = each[1], each[2]
     local is_read = value ~= secrets.mask and not model_names[name]
+    if found.resolved[name] and (value == "-1" or value == "auto") then -- the engine chose it
+      is_read, found.option[name] = false, nil
+    end
     if is_read and not (found.is_whole and not says_something(engine, name, value)) then
       out[#out + 1] = { name, value }
     end
@@ -93,7 +98,6 @@ function deployment.of(about)
   add_resolved(found, chosen.engine, named)
   local out = reading.named(chosen, named, {})
   out.model, out.found = model_of(found), found
-  if out.options.max_model_len == -1 then out.options.max_model_len = nil end
   for _, list in ipairs { { remark }, found.told } do
     for _, sentence in ipairs(list) do out.told[#out.told + 1] = native.printable(sentence) end
   end
