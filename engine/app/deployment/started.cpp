@@ -13,7 +13,7 @@ namespace {
 void check_stated(const char* command, const std::string& scenario, bool has_files,
                   const std::string& hardware) {
   if (scenario.empty() && !has_files)
-    throw Misused(command, "scenario is missing: a Lua file that returns a scenario, or --from LOG");
+    throw Misused(command, "scenario is missing: A Lua file that returns a scenario, or --from LOG");
   if (!scenario.empty() && !hardware.empty())
     throw Misused("--hardware", "is said by " + scenario + "; change it with --set");
 }
