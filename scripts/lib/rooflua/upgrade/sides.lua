@@ -67,6 +67,12 @@ local function has_files(given)
   return given.from ~= nil and (#given.from > 1 or native.file_exists(given.from[1]))
 end
 
+--- The words after --from as a list; scripts may give one text.
+local function with_list(given)
+  if type(given.from) ~= "string" then return given end
+  return core.copy(given, { from = { given.from } })
+end
+
 --- Both sides of a launch command, or of files of a start.
 local function of_command(given, to, workload)
   local is_read = has_files(given)
@@ -93,6 +99,7 @@ end
 ---@param given table {scenario, command, hardware, model, from, to, set, seed}
 ---@param workload table? of a launch command
 function sides.of(given, workload)
+  given = with_list(given)
   local to = choice.of(given.to)
   if given.scenario then
     if given.command then fail "upgrade: a scenario and --command: give one of them" end
@@ -106,7 +113,9 @@ function sides.of(given, workload)
     return of_command(given, to, workload)
   end
   if not given.command then
-    fail "upgrade: needs a scenario, --command \"vllm serve ...\" --hardware GPU, or --from LOG"
+    local from = given.from and given.from[1]
+    if from and from:find "[./]%a" then fail("upgrade: --from %s: there is no such file", from) end
+    fail "upgrade: needs a scenario, or --command \"vllm serve ...\" --hardware GPU, or --from LOG"
   end
   if not given.hardware then fail "upgrade: --hardware: on which GPU does the command run?" end
   return of_command(given, to, workload)
