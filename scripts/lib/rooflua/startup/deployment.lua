@@ -111,7 +111,8 @@ local function hardware_named(name)
   end
 end
 
---- The GPU of files, and a sentence about what is given against it; an error where neither says one.
+--- The GPU of files, and a sentence about what is given against it; an error where neither says one. A file that is
+--- given describes the GPU better than a name, and holds.
 ---@param given string? of --hardware, or of a scenario
 function deployment.hardware(found, given, what)
   local own = found.facts.gpu
@@ -126,7 +127,7 @@ function deployment.hardware(found, given, what)
   if type(given) == "string" and given ~= "" then
     local ok, object = pcall(spec.hardware, given)
     if not ok then return given end
-    if object.name == name then return given end
+    if object.name == name or native.file_exists(given) then return given end
     return name, ("%s %s: %s says %s, which holds: it is what ran"):format(what, given, seen.place(own), own.value)
   end
   return given ~= nil and given ~= "" and given or name
