@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/commands.h"
+#include "app/deployment/started.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
@@ -16,9 +17,14 @@ namespace rooflua::app {
 namespace {
 
 /// Checks one scenario in a Lua state of its own, so that scenarios share nothing.
+/// @param file      empty: files of a start in place of it
 Json check_one(const std::string& file, const std::vector<std::string>& set,
-               const script::LaunchCommand& command, const std::filesystem::path& home) {
+               const script::LaunchCommand& command, const std::string& hardware,
+               const std::filesystem::path& home) {
   script::Vm vm({.home = home, .print_to_stderr = true});
+  if (file.empty())
+    return vm.call("rooflua.program.check", "table",
+                   {started(hardware), texts_json(set), command.json()});
   return vm.call("rooflua.program.check", "file", {Json(file), texts_json(set), command.json()});
 }
 
@@ -55,16 +61,18 @@ void print(const Json& checked, const std::filesystem::path& home) {
 
 }  // namespace
 
-int check(const CheckArguments& arguments, const std::filesystem::path& home) {
+int check(const CheckArguments& given, const std::filesystem::path& home) {
+  const CheckArguments arguments = sorted(given);
   const std::string& json = arguments.json;
   check_files({json}, arguments.scenarios);
   bool failed = false;
   Json all = Json::array();
   const script::LaunchCommand command =
-      launch_command(arguments.command, arguments.engine, arguments.model);
-  const std::string engine = command.text.empty() ? arguments.engine : "";
+      launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  const std::string engine = command.is_given() ? "" : arguments.engine;
   for (const std::string& file : arguments.scenarios) {
-    Json checked = check_one(file, with_engine(engine, arguments.set), command, home);
+    Json checked =
+        check_one(file, with_engine(engine, arguments.set), command, arguments.hardware, home);
     failed |= checked.find("errors")->number() > 0;
     if (json != "-") print(checked, home);
     all.push_back(std::move(checked));

@@ -38,12 +38,17 @@ inline constexpr const char* bench_help =
 inline constexpr const char* command_help =
     "\"vllm serve MODEL ...\": model, engine and deployment are those of this launch command, "
     "which is read and not executed (sglang, trtllm-serve as well)";
+/// Of the option --from: files of a start in place of a launch command.
+inline constexpr const char* from_help =
+    "FILE...: model, engine, deployment and GPU are those of a start: a start-up log of vLLM, SGLang "
+    "or TensorRT-LLM, a /metrics text, /get_server_info (docs/ATTACH.md)";
 /// Of the option --model beside --command.
 inline constexpr const char* command_model_help =
-    "With --command: a model in place of the one that it names, as its config.json";
+    "With --command or --from: a model in place of the one that it names, as its config.json";
 
 struct RunArguments {
-  std::string scenario, engine, command, model, bench;
+  std::string scenario, engine, command, model, bench, hardware;
+  std::vector<std::string> from;  // files of a start
   std::vector<std::string> set;  // key=value
   std::optional<long> seed, users;
   int jobs = 1;
@@ -72,14 +77,15 @@ struct RunArguments {
 };
 
 struct CheckArguments {
-  std::vector<std::string> scenarios;
-  std::string engine, command, model;
+  std::vector<std::string> scenarios, from;
+  std::string engine, command, model, hardware;
   std::vector<std::string> set;  // key=value
   std::string json;              // a file, or "-" for stdout
 };
 
 struct StepArguments {
   std::string model, hardware, engine, command;
+  std::vector<std::string> from;  // files of a start
   std::optional<int> tp;
   std::string weights, kv;           // number formats; empty: the model's
   std::string steps = "kernels";     // NAME[:PRESET]
@@ -94,6 +100,7 @@ struct StepArguments {
 
 struct CapacityArguments {
   std::string model, hardware, engine, command;
+  std::vector<std::string> from;       // files of a start
   int tp = 0, pp = 0, dp = 0, ep = 0;  // 0: not stated
   std::string weights, kv;             // number formats; empty: the model's
   std::vector<std::string> set;        // key=value
@@ -133,7 +140,8 @@ struct CheckRunArguments {
 struct UpgradeArguments {
   AskedScenario asked;
   AskedLoad load;
-  std::string from, to, html;
+  std::vector<std::string> from;  // a release, or files of a start
+  std::string to, html;
 };
 
 struct CalibrateArguments {
@@ -154,7 +162,7 @@ struct PlanArguments {
   std::string scenario;  // a file of kind "plan", instead of the options of a question
   std::string model, engine, command, workload, bench, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
-  std::vector<std::string> slo, gpus, autoscaler, watts, set;
+  std::vector<std::string> slo, gpus, autoscaler, watts, set, from;
   struct Axis {
     std::vector<std::string> values;
     bool flag = false;
@@ -180,6 +188,7 @@ struct NewArguments {
   std::string name;
   std::string kind;                              // a file of scripts/templates; "" = serve
   std::string command, engine, model, hardware;  // of a launch command
+  std::vector<std::string> from;                 // files of a start in place of it
 };
 /// The kinds of `rooflua new`, sorted.
 std::vector<std::string> template_kinds(const std::filesystem::path& home);
@@ -195,6 +204,13 @@ int advise(const AdviseArguments& arguments, const std::filesystem::path& home);
 int check_run(const CheckRunArguments& arguments, const std::filesystem::path& home);
 /// `rooflua upgrade`: exit status 1 where the engine does not start on the release after.
 int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home);
+struct FilesArguments {
+  std::vector<std::string> files;
+  bool verbose = false, unread = false;
+  std::string json;  // a file, or "-" for stdout
+};
+/// `rooflua files`: exit status 1 where a file is of no form that is known.
+int list_files(const FilesArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);

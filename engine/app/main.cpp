@@ -32,11 +32,13 @@ namespace fs = std::filesystem;
 void add_run(const Command& app) {
   const Command command = app.command("run", "Run a scenario and print its report");
   auto* a = new app::RunArguments;  // lives as long as the program: the options point into it
-  command.option("scenario", a->scenario, "A Lua file that returns a scenario", {.required = true});
+  command.option("scenario", a->scenario, "A Lua file that returns a scenario; or --from");
   command.option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)",
                  {.repeated = true});
   command.option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, &a->model);
+  app::add_from(command, a->from);
+  command.option("--hardware", a->hardware, "With --from, without a scenario: the GPU");
   command.option("--bench", a->bench, app::bench_help, {.check = app::given()});
   command.option("--users", a->users, app::users_help, {.check = app::whole(1, 1000000)});
   command.option("--seed", a->seed, "Overrides the scenario's seed", {.check = seeds()});
@@ -96,9 +98,10 @@ void add_step(const Command& app) {
   command.option("--model", a->model,
                  "A shipped model, config.json or .toml; with --command in place of its own");
   app::add_ignore(command, a->ignore);
-  command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml", {.required = true});
+  command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml");
   command.option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, nullptr);
+  app::add_from(command, a->from);
   command.option("--tp", a->tp, "Tensor parallel degree", {.check = app::bounds_of("tp")});
   command.option("--weights", a->weights,
                  "Format of the weights, or a release of the model (list models)");
@@ -222,10 +225,12 @@ void add_data(const Command& app) {
 void add_check(const Command& app) {
   const Command check = app.command("check", "Find mistakes in scenarios without running them");
   auto* checked = new app::CheckArguments;
-  check.option("scenario", checked->scenarios, "Lua files", {.required = true});
+  check.option("scenario", checked->scenarios, "Lua files; or --from");
   check.option("--set", checked->set, "key=value, as in run", {.repeated = true});
   check.option("--engine", checked->engine, app::engine_help);
   app::add_command(check, checked->command, &checked->model);
+  app::add_from(check, checked->from);
+  check.option("--hardware", checked->hardware, "With --from, without a scenario: the GPU");
   check.option("--json", checked->json, "Write the findings to a file (- = stdout, alone)");
   check.runs([=](const fs::path& home) { return app::check(*checked, home); });
 }
@@ -303,7 +308,7 @@ void add_commands(const Command& app, const fs::path& home) {
   app::add_upgrade(app);
   for (const auto add : {add_calibrate, app::add_check_run, add_data, add_validate, add_check,
                          app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,
-                         app::add_help, app::add_results, app::add_campaign})
+                         app::add_help, app::add_results, app::add_files, app::add_campaign})
     add(app);
 }
 

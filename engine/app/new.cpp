@@ -114,13 +114,13 @@ namespace {
 /// The template of a launch command, filled in by scripts/lib/rooflua/applied/template.lua.
 std::string text_of_command(const NewArguments& arguments, const fs::path& home) {
   if (!arguments.kind.empty() && arguments.kind != "serve")
-    throw Misused("--kind", "with --command the kind is serve");
-  if (arguments.hardware.empty())
+    throw Misused("--kind", "with --command or --from the kind is serve");
+  if (arguments.hardware.empty() && arguments.from.empty())
     throw Misused("--command", "needs --hardware: the GPU that it runs on, as in h100-sxm");
   const fs::path source = home / "scripts" / "templates" / "command" / "serve.lua";
   script::Vm vm({.home = home});
   const script::LaunchCommand command =
-      launch_command(arguments.command, arguments.engine, arguments.model);
+      launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
   return vm
       .call("rooflua.applied.template", "fill",
             {Json(text_of_file(source)), command.json(), Json(arguments.hardware)})
@@ -129,11 +129,12 @@ std::string text_of_command(const NewArguments& arguments, const fs::path& home)
 
 /// The text of a kind, with marks for names.
 std::string template_text(const NewArguments& arguments, const fs::path& home) {
-  if (!arguments.command.empty()) return text_of_command(arguments, home);
+  if (!arguments.command.empty() || !arguments.from.empty())
+    return text_of_command(arguments, home);
   for (const auto& [option, value] : {std::pair{"--engine", &arguments.engine},
                                       {"--model", &arguments.model},
                                       {"--hardware", &arguments.hardware}}) {
-    if (!value->empty()) throw Misused(option, "goes with --command; without it edit the scenario");
+    if (!value->empty()) throw Misused(option, "goes with --command or --from; without it edit the scenario");
   }
   const std::string kind = arguments.kind.empty() ? "serve" : arguments.kind;
   return text_of_file(home / "scripts" / "templates" / (kind + ".lua"));
@@ -212,8 +213,9 @@ void add_new(const Command& app) {
                  "admission, client, autoscaler, faults, balancer, candidates, objective, "
                  "strategy, power, campaign, engine");
   add_command(command, a->command, &a->model);
+  add_from(command, a->from);
   command.option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
-  command.option("--hardware", a->hardware, "With --command: the GPU that it runs on");
+  command.option("--hardware", a->hardware, "With --command or --from: the GPU that it runs on");
   command.runs([a](const fs::path& home) { return write_template(*a, home); });
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "app/commands.h"
 #include "base/csv.h"
@@ -115,22 +116,45 @@ Json model_given(const std::string& model, const std::vector<std::string>& ignor
   return table;
 }
 
-void check_launched(const std::string& without, const std::string& command,
-                    const std::string& model,
+void check_launched(const std::string& without, const script::LaunchCommand& command,
                     std::initializer_list<std::pair<const char*, bool>> stated) {
-  if (command.empty() && model.empty())
-    throw Misused(without, "--model is required, or --command \"vllm serve MODEL ...\"");
+  if (!command.is_given() && command.model.empty())
+    throw Misused(without,
+                  "--model is required, or --command \"vllm serve MODEL ...\", or --from LOG");
+  const std::string source = command.text.empty() ? "--from" : "--command";
   for (const auto& [option, is_stated] : stated) {
-    if (is_stated && !command.empty()) throw Misused(option, "is said by --command; leave it out");
+    if (is_stated && command.is_given())
+      throw Misused(option, "is said by " + source + "; leave it out");
   }
 }
 
 script::LaunchCommand launch_command(const std::string& text, const std::string& engine,
-                                     const std::string& model) {
-  if (!model.empty() && text.empty())
+                                     const std::string& model,
+                                     const std::vector<std::string>& from) {
+  if (!text.empty() && !from.empty()) throw Misused("--from", "and --command: give one of them");
+  if (!model.empty() && text.empty() && from.empty())
     throw Misused("--model",
                   "replaces the model of --command, and there is none; say --set model=");
-  return {text, engine, model};
+  return {text, engine, model, from};
+}
+
+void add_from(const Command& command, std::vector<std::string>& files) {
+  command.option("--from", files, from_help);
+}
+
+void sort_files(std::string& scenario, std::vector<std::string>& files) {
+  if (files.empty()) return;
+  std::vector<std::string> all = std::exchange(files, {});
+  if (!scenario.empty()) all.push_back(std::exchange(scenario, {}));
+  for (std::string& each : all) {
+    if (!each.ends_with(".lua")) {
+      files.push_back(std::move(each));
+    } else if (scenario.empty()) {
+      scenario = std::move(each);
+    } else {
+      throw Misused("--from", scenario + " and " + each + " are scenarios; give one of them");
+    }
+  }
 }
 
 std::vector<std::string> with_engine(const std::string& engine,

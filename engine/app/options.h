@@ -34,6 +34,13 @@ Check given();
 /// Adds --command, and with `model` the option --model, which only --command reads.
 void add_command(const Command& command, std::string& text, std::string* model);
 
+/// Adds --from FILE...
+void add_from(const Command& command, std::vector<std::string>& files);
+/// Of the words after --from and the word for a scenario: what ends in .lua is the scenario, the
+/// rest are files.
+/// @throws Misused for two scenarios
+void sort_files(std::string& scenario, std::vector<std::string>& files);
+
 /// Adds --intervals on|off.
 void add_intervals(const Command& command, std::string& choice);
 /// The key of the scenario that --intervals stands for, after what --set says.
@@ -47,16 +54,17 @@ void add_ignore(const Command& command, std::vector<std::string>& keys);
 Json model_given(const std::string& model, const std::vector<std::string>& ignored);
 
 /// Refuses options that say what a launch command says.
-/// @param without  the command's name, for a line with neither --model nor --command
+/// @param without  the command's name, for a line with neither --model nor --command nor --from
 /// @param stated   options and whether each is given
-void check_launched(const std::string& without, const std::string& command,
-                    const std::string& model,
+void check_launched(const std::string& without, const script::LaunchCommand& command,
                     std::initializer_list<std::pair<const char*, bool>> stated);
 
-/// The launch command of --command, with the release of --engine and the model of --model.
-/// @throws Misused for --model without --command
+/// The launch command of --command or the files of --from, with the release of --engine and the
+/// model of --model.
+/// @throws Misused for --model without either, and for both
 script::LaunchCommand launch_command(const std::string& text, const std::string& engine,
-                                     const std::string& model);
+                                     const std::string& model,
+                                     const std::vector<std::string>& from = {});
 
 /// What --set says, after the engine of --engine.
 std::vector<std::string> with_engine(const std::string& engine,
@@ -79,5 +87,6 @@ void add_capacity(const Command& app);
 void add_advise(const Command& app);
 void add_check_run(const Command& app);
 void add_upgrade(const Command& app);
+void add_files(const Command& app);
 
 }  // namespace rooflua::app

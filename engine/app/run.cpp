@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/commands.h"
+#include "app/deployment/started.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
@@ -111,6 +112,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
                                       {"--command ", &arguments.command}}) {
     if (!value->empty()) report.options.push_back(option + *value);
   }
+  for (const std::string& each : arguments.from) report.options.push_back("--from " + each);
   report.set = arguments.set;
   report.parameters = scenario.parameters();
   write_text(html_report(report), arguments.html);
@@ -282,12 +284,13 @@ void check_outputs(const RunArguments& arguments) {
 
 script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
-  options.command = launch_command(arguments.command, arguments.engine, arguments.model);
-  options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
+  options.command =
+      launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  options.set = with_engine(options.command.is_given() ? "" : arguments.engine, arguments.set);
   set_load(arguments.users, arguments.bench, options.set);
   set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
-  options.shard = shard_of(arguments.shard);
+  options.shard = shard_of(arguments);
   return options;
 }
 
@@ -330,6 +333,7 @@ void write_outputs(script::Scenario& scenario, const std::vector<script::Variant
     Json document = scenario.document(results);
     if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
     if (shard) document["shard"] = shard_json(*shard, scenario);
+    if (Json start = scenario.startup(); !start.is_null()) document["startup"] = std::move(start);
     write_document(document, arguments.json);
   }
   if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
@@ -354,7 +358,8 @@ int status_of(const script::Scenario& scenario, const std::vector<script::Varian
   return too_doubtful(results, arguments) || missing || !all_written ? 1 : 0;
 }
 
-int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
+int run_all(const RunArguments& given, const std::filesystem::path& home) {
+  const RunArguments arguments = sorted(given);
   check_outputs(arguments);
   log::set_quiet(arguments.quiet);
   if (!arguments.progress.empty()) ProgressBar::write_to(arguments.progress);
@@ -370,7 +375,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   WrittenFiles written(vm, arguments.write);
   keeping.written = &written;
   script::stop_on_terminate();
-  script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
+  script::Scenario scenario = opened(vm, arguments, options);
   check_asked(scenario, arguments, keeping, written);
   tell_part(scenario, arguments);
   keeping.explained = op_by_op(scenario, arguments);

@@ -135,10 +135,10 @@ Shard parse_shard(const std::string& text, const Environment& environment, std::
   return first == "auto" ? automatic(count, environment, told) : Shard{index, count};
 }
 
-std::optional<Shard> shard_of(const std::string& text) {
-  if (text.empty()) return std::nullopt;
+std::optional<Shard> shard_of(const RunArguments& arguments) {
+  if (arguments.shard.empty()) return std::nullopt;
   std::string told;
-  const Shard shard = parse_shard(text, std::getenv, &told);
+  const Shard shard = parse_shard(arguments.shard, std::getenv, &told);
   if (!told.empty()) std::fprintf(stderr, "rooflua: %s\n", told.c_str());
   return shard;
 }

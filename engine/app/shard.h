@@ -22,9 +22,8 @@ using Environment = std::function<const char*(const char*)>;
 /// @throws Misused if it is written otherwise, or the engines say nothing or different things
 Shard parse_shard(const std::string& text, const Environment& environment, std::string* told);
 
-/// The shard that the value of --shard asks for, and on stderr the variable that said it; none for
-/// "".
-std::optional<Shard> shard_of(const std::string& text);
+/// The part of the runs that --shard asks for; which one an engine said is printed on stderr.
+std::optional<Shard> shard_of(const RunArguments& arguments);
 
 /// The files of --results: one file, or in a folder one file per shard.
 /// @throws Misused for a shard without a folder

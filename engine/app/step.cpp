@@ -68,26 +68,32 @@ void add_deployment(const StepArguments& arguments, Json& table) {
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.json}, {arguments.model});
-  check_launched("step", arguments.command, arguments.model,
+  const script::LaunchCommand command =
+      arguments.command.empty() && arguments.from.empty()
+          ? script::LaunchCommand{"", arguments.engine, arguments.model}
+          : launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  if (arguments.hardware.empty() && arguments.from.empty())
+    throw Misused("step", "--hardware is missing: A shipped GPU or hardware.toml");
+  check_launched("step", command,
                  {{"--tp", arguments.tp.has_value()},
                   {"--weights", !arguments.weights.empty()},
                   {"--kv", !arguments.kv.empty()},
                   {"--ignore", !arguments.ignore.empty()}});
   Json table = Json::object();
   table["kind"] = "price";
-  table["hardware"] = arguments.hardware;
+  if (!arguments.hardware.empty()) table["hardware"] = arguments.hardware;
   table["steps"] = arguments.steps;
-  if (arguments.command.empty()) add_deployment(arguments, table);
+  if (!command.is_given()) add_deployment(arguments, table);
   Json price = Json::array();
   price.push_back(batch_of(arguments));
   table["price"] = std::move(price);
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   script::ScenarioOptions options;
-  if (!arguments.command.empty()) {
-    options.command = {arguments.command, arguments.engine, arguments.model};
-    table["title"] = vm.call("rooflua.applied.launch", "title",
-                             {options.command.json(), Json(arguments.hardware)})
-                         .text();
+  if (command.is_given()) {
+    options.command = command;
+    table["title"] =
+        vm.call("rooflua.applied.launch", "title", {command.json(), Json(arguments.hardware)})
+            .text();
   }
   for (const std::string& each : arguments.set) {
     const std::string key = each.substr(0, each.find('='));

@@ -45,7 +45,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
 Json options_json(const ScenarioOptions& options) {
   Json given = Json::object();
   given["set"] = texts_json(options.set);
-  if (!options.command.text.empty()) given["command"] = options.command.json();
+  if (options.command.is_given()) given["command"] = options.command.json();
   if (options.seed) given["seed"] = std::int64_t{*options.seed};
   if (options.shard) given["shard"] = shard_json(*options.shard);
   return given;
@@ -73,9 +73,13 @@ Json documents(const std::vector<VariantResult>& results, bool known_only = fals
 }  // namespace
 
 Json LaunchCommand::json() const {
-  if (text.empty()) return {};
+  if (!is_given()) return {};
   Json out = Json::object();
-  out["text"] = text;
+  if (!text.empty()) out["text"] = text;
+  if (!from.empty()) {
+    out["from"] = Json::array();
+    for (const std::string& each : from) out["from"].push_back(each);
+  }
   if (!engine.empty()) out["engine"] = engine;
   if (!model.empty()) out["model"] = model;
   return out;
@@ -86,8 +90,8 @@ Scenario::Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOpti
   adopt(vm_->call(scenario_module, "open", {Json(file_), options_json(options)}));
 }
 
-Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options)
-    : vm_(&vm), file_("step") {
+Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options, const char* called)
+    : vm_(&vm), file_(called) {
   Json given = options_json(options);
   given["file"] = file_;
   adopt(vm_->call(scenario_module, "open_table", {table, given}));
@@ -107,6 +111,7 @@ void Scenario::adopt(const Json& opened) {
   seed_ = told_of(opened, "seed").integer();
   set_ = told_of(opened, "set");
   has_report_ = told_of(opened, "has_report").boolean();
+  has_startup_ = told_of(opened, "has_startup").boolean();
   lists_operations_ = told_of(opened, "lists_operations").boolean();
   total_ = told_of(opened, "total").integer();
   for (const Json& each : told_of(opened, "variants").items()) {
@@ -170,6 +175,10 @@ OwnReport Scenario::report(const std::vector<VariantResult>& results) {
   const Json* figures = told.find("figures");
   return {text_of(told, "text"), rows == nullptr ? Json() : *rows,
           text_of(told, figures == nullptr ? "text" : "figures")};
+}
+
+Json Scenario::startup() {
+  return has_startup_ ? ask("startup") : Json();
 }
 
 Json Scenario::facts(std::size_t variant) {

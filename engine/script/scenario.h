@@ -15,11 +15,15 @@
 
 namespace rooflua::script {
 
-/// A launch command of an engine, whose model, engine and deployment replace those of a scenario.
+/// A launch command of an engine, or files of its start, whose model, engine and deployment replace
+/// those of a scenario.
 struct LaunchCommand {
   std::string text;    // empty: none
   std::string engine;  // "vllm 0.19": its release; empty: the newest
   std::string model;   // in place of the model that it names
+  std::vector<std::string> from = {};  // files in place of the text
+
+  bool is_given() const { return !text.empty() || !from.empty(); }
 
   /// What runs/opening.lua takes. A null value without a command.
   Json json() const;
@@ -73,7 +77,9 @@ class Scenario {
   Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOptions& options = {});
 
   /// The same for a table, as `rooflua step` makes one. Its policies are names ("kernels:preset").
-  Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {});
+  /// @param called  what errors and the document call it
+  Scenario(Vm& vm, const Json& table, const ScenarioOptions& options = {},
+           const char* called = "step");
 
   /// One that scripts have opened: what a function such as program/scenarios.lua's open told.
   static Scenario told(Vm& vm, const Json& opened);
@@ -106,6 +112,8 @@ class Scenario {
   Json facts(std::size_t variant);
   /// The scenario's own report of all results; empty if it has none.
   OwnReport report(const std::vector<VariantResult>& results);
+  /// What files of a start say beside what is computed (serving/believed.lua); null without them.
+  Json startup();
   /// Everything that was given and every declared parameter: [{path, value, unit, note}].
   Json parameters();
   /// Differences from the first variant, with confidence intervals, where variants were run with
@@ -132,7 +140,7 @@ class Scenario {
   Json set_;     // texts of `--set`
   std::string file_, kind_, title_;
   std::int64_t seed_ = 0, total_ = 0;
-  bool has_report_ = false, lists_operations_ = false;
+  bool has_report_ = false, has_startup_ = false, lists_operations_ = false;
   std::vector<ScenarioVariant> variants_;
 };
 

@@ -71,6 +71,7 @@ return {
   image = "lmsysorg/sglang:v%s",
   port = 30000,
   metrics = function() return require "engines.sglang.metrics" end,
+  startup = function() return require "engines.sglang.startup" end,
   log = function() return require "engines.sglang.log" end,
   prometheus = { waiting = "sglang:num_queue_reqs", running = "sglang:num_running_reqs",
     kv_used_frac = "sglang:token_usage", source = "python/sglang/srt/metrics/collector.py, 0.4 on" },

@@ -50,6 +50,7 @@ return {
   oldest_command = "1.0.0",
   image = "nvcr.io/nvidia/tensorrt-llm/release:%s",
   port = 8000,
+  startup = function() return require "engines.trtllm.startup" end,
   model = "",
   model_flags = {},
   host = { "--host", "--port" },

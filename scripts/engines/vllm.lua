@@ -96,6 +96,7 @@ return {
   port = 8000,
   metrics = function() return require "engines.vllm.metrics" end,
   kv_events = function() return require "engines.vllm.kv_events" end,
+  startup = function() return require "engines.vllm.startup" end,
   log = function() return require "engines.vllm.log" end,
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",

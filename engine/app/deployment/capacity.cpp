@@ -17,8 +17,8 @@ namespace {
 /// The deployment as a scenario has it.
 Json given_by(const CapacityArguments& arguments) {
   Json given = Json::object(), deployment = Json::object();
-  given["hardware"] = arguments.hardware;
-  if (!arguments.command.empty()) return given;
+  if (!arguments.hardware.empty()) given["hardware"] = arguments.hardware;
+  if (!arguments.command.empty() || !arguments.from.empty()) return given;
   given["model"] = model_given(arguments.model, arguments.ignore);
   if (!arguments.engine.empty()) given["engine"] = arguments.engine;
   const std::pair<const char*, int> widths[] = {
@@ -42,9 +42,10 @@ void add_capacity(const Command& app) {
   command.option("--model", a->model,
                  "A shipped model, config.json or .toml; with --command in place of its own");
   add_ignore(command, a->ignore);
-  command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml", {.required = true});
+  command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml");
   command.option("--engine", a->engine, engine_help);
   add_command(command, a->command, nullptr);
+  add_from(command, a->from);
   const std::pair<const char*, int*> widths[] = {
       {"--tp", &a->tp}, {"--pp", &a->pp}, {"--dp", &a->dp}, {"--ep", &a->ep}};
   const char* docs[] = {"Tensor parallel degree", "Stages of layers",
@@ -65,7 +66,13 @@ void add_capacity(const Command& app) {
 
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.json}, {arguments.model});
-  check_launched("capacity", arguments.command, arguments.model,
+  const script::LaunchCommand command =
+      arguments.command.empty() && arguments.from.empty()
+          ? script::LaunchCommand{"", arguments.engine, arguments.model}
+          : launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  if (arguments.hardware.empty() && arguments.from.empty())
+    throw Misused("capacity", "--hardware is missing: A shipped GPU or hardware.toml");
+  check_launched("capacity", command,
                  {{"--tp", arguments.tp > 0},
                   {"--pp", arguments.pp > 0},
                   {"--dp", arguments.dp > 0},
@@ -73,7 +80,6 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
                   {"--weights", !arguments.weights.empty()},
                   {"--kv", !arguments.kv.empty()},
                   {"--ignore", !arguments.ignore.empty()}});
-  const script::LaunchCommand command{arguments.command, arguments.engine, arguments.model};
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   const Json answer = vm.call("rooflua.program.capacity", "command",
                               {given_by(arguments), texts_json(arguments.set), command.json()});

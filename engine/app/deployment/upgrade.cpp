@@ -18,7 +18,9 @@ void add_upgrade(const Command& app) {
   add_command(command, a->asked.command, &a->asked.model);
   command.option("--hardware", a->asked.hardware,
                  "With --command, in place of a scenario: a shipped GPU or hardware.toml");
-  command.option("--from", a->from, "With --command: the release before, as in \"vllm 0.24\"");
+  command.option("--from", a->from,
+                 "With --command: the release before, as in \"vllm 0.24\"; or files of a start, which "
+                 "say release and command (docs/ATTACH.md)");
   command.option("--to", a->to, "The release after, also of another engine: \"vllm 0.33\"",
                  {.required = true});
   add_load(command, a->load);
@@ -36,7 +38,7 @@ int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home
   put(options, "command", arguments.asked.command);
   put(options, "model", arguments.asked.model);
   put(options, "hardware", arguments.asked.hardware);
-  put(options, "from", arguments.from);
+  if (!arguments.from.empty()) options["from"] = texts_json(arguments.from);
   put(options, "seed", arguments.asked.seed);
   options["to"] = arguments.to;
   options["set"] = texts_json(arguments.asked.set);

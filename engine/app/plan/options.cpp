@@ -38,6 +38,7 @@ void add_plan(const Command& app, const std::filesystem::path& home) {
                  "A shipped model, config.json or .toml; with --command in place of its own");
   add_ignore(command, a->ignore);
   add_command(command, a->command, nullptr);
+  add_from(command, a->from);
   command.option(
       "--workload", a->workload,
       "PROMPT+ANSWER tokens (2000+300), a preset (chatbot), or a file: a trace, a result of "

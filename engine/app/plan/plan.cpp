@@ -43,6 +43,7 @@ Json options_of(const PlanArguments& a) {
   put(out, "scenario", a.scenario);
   if (!a.model.empty() || !a.ignore.empty()) out["model"] = model_given(a.model, a.ignore);
   put(out, "command", a.command);
+  put(out, "from", a.from);
   put(out, "workload", a.workload);
   put(out, "bench", a.bench);
   put(out, "objective", a.objective);
@@ -137,7 +138,9 @@ int answer(const Json& result, const PlanArguments& arguments) {
 
 }  // namespace
 
-int plan(const PlanArguments& arguments, const std::filesystem::path& home) {
+int plan(const PlanArguments& given, const std::filesystem::path& home) {
+  PlanArguments arguments = given;
+  sort_files(arguments.scenario, arguments.from);
   check_files({arguments.json, arguments.html, arguments.emit},
               {arguments.scenario, arguments.model, arguments.verify});
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});

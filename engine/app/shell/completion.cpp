@@ -138,7 +138,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
                   "inference-objective=", "inferencex=", "keda=", "llm-d=", "otlp="});
   if (option == "--objective") return named({"mean", "median"});
   for (const char* each : {"--json", "--html", "--requests", "--trace", "--results", "--measured",
-                           "--tables", "--to", "--dir", "--site", "--record", "--for",
+                           "--from", "--tables", "--to", "--dir", "--site", "--record", "--for",
                            "--progress"}) {
     if (option == each) return {{files, ""}};
   }

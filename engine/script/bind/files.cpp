@@ -20,14 +20,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// False, and the reason, if the file cannot be read.
-bool read_whole(const std::string& path, std::string& text, std::string& reason) {
+/// Everything of a stream, or its first bytes where there are more than `most`.
+std::string up_to(std::istream& in, std::size_t most) {
+  std::string all;
+  std::vector<char> piece(std::size_t{1} << 16);
+  while (all.size() <= most && in) {
+    in.read(piece.data(), static_cast<std::streamsize>(std::min(piece.size(), most + 1 - all.size())));
+    all.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  return all;
+}
+
+/// False, and the reason, if the file cannot be read or has more than `most` bytes (0: any).
+bool read_whole(const std::string& path, std::string& text, std::string& reason,
+                std::size_t most = 0) {
   std::error_code problem;
   if (fs::is_directory(path, problem)) {
     reason = path + " is a folder";
     return false;
   }
   std::ifstream in(path, std::ios::binary);
+  if (in && most > 0) {
+    text = up_to(in, most);
+    if (text.size() <= most) return true;
+    reason = path + " has more than " + std::to_string(most) + " bytes";
+    return false;
+  }
   std::ostringstream all;
   if (in) all << in.rdbuf();
   if (in) {
@@ -39,10 +57,12 @@ bool read_whole(const std::string& path, std::string& text, std::string& reason)
   return false;
 }
 
-/// read_file(path) -> text, or nil and the reason if the file cannot be read.
+/// read_file(path, most) -> text, or nil and the reason if the file cannot be read, or has more
+/// bytes than `most`.
 int read_file(lua_State* L) {
   std::string text, reason;
-  if (read_whole(check_text(L, 1, "path"), text, reason)) {
+  const auto most = static_cast<std::size_t>(luaL_optnumber(L, 2, 0));
+  if (read_whole(check_text(L, 1, "path"), text, reason, most)) {
     lua_pushlstring(L, text.data(), text.size());
     return 1;
   }

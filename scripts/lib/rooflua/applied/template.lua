@@ -105,6 +105,7 @@ end
 function template.fill(text, about, hardware)
   local keys, told, deployment = launch.keys(about)
   local engine, first = deployment.engine, nil
+  hardware = launch.hardware(about, hardware)
   spec.hardware(hardware)
   for _, option in ipairs(engine.options) do
     first = first or option.key and option.type == "integer" and keys.engine[option.name] and option.name

@@ -17,12 +17,12 @@ local tables = require "rooflua.plan.tables"
 local command = {}
 
 -- The options of a question, in the order in which one of them is refused beside a file.
-local of_question = { "command", "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak" }
+local of_question = { "command", "from", "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak" }
 
 -- The key that --set changes in place of an option; of others it is plan.NAME. Lists have to be changed in the file.
 local key_of = { model = "model", engine = "engine", workload = "workload", rate = "plan.load.rate_per_s",
   clients = "plan.load.clients", peak = "plan.load.peak", slo = "plan.slo.METRIC", split = "plan.candidates.split" }
-local lists = core.set { "gpus", "autoscaler", "command" }
+local lists = core.set { "gpus", "autoscaler", "command", "from" }
 for _, each in ipairs(axes.options()) do
   of_question[#of_question + 1], lists[each.key] = each.key, not each.is_flag
 end

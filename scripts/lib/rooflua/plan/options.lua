@@ -200,7 +200,8 @@ local function ladder_of(given)
   return next(out) and out or nil, versions
 end
 
-local required = { { "model", "--model or --command" }, { "workload", "--workload or --bench" }, { "slo", "--slo" },
+local required = { { "model", "--model, --command or --from" }, { "workload", "--workload or --bench" },
+  { "slo", "--slo" },
   { "gpus", "--gpus" } }
 local example = "rooflua plan --model llama-3.1-8b --workload chatbot --rate 20 --slo ttft_p99=500ms --gpus h100@3.00"
 
@@ -221,11 +222,12 @@ end
 
 --- The scenario of the options, with policies as nodes, and sentences about what a launch command says besides.
 function options.scenario(given)
-  local command = given.command and launched.of(given) or {}
+  local command = (given.command or given.from) and launched.of(given) or {}
   local bench = given.bench and benched.of(given) or {}
   local told = bench.told and core.copy(command.told) or command.told
   for _, each in ipairs(bench.told or {}) do told[#told + 1] = each end
-  check_required(core.copy(given, { model = command.model, workload = bench.workload }))
+  given = core.copy(given, { model = command.model, gpus = command.gpus })
+  check_required(core.copy(given, { workload = bench.workload }))
   local workload, is_recorded, stated = bench.workload, nil, nil
   if not workload then
     workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil, given.users ~= nil)

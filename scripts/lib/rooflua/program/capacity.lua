@@ -1,4 +1,5 @@
 -- What `rooflua capacity` asks: the ledger of a deployment that options and `--set` describe.
+local believed = require "rooflua.serving.believed"
 local capacity = require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
@@ -15,6 +16,15 @@ local function path_of(name)
   return first ~= "engine" and schema.entry("deployment." .. first) and "deployment." .. name or name
 end
 
+local of_ledger = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts" }
+
+--- What files of a start say beside the ledger of a scenario's table.
+function ledger.beside(reader, given)
+  local about = {}
+  for _, key in ipairs(of_ledger) do about[key] = given[key] end
+  return believed.of(capacity.of(about, reader), reader.shared.startup)
+end
+
 ---@param given table {model, hardware, engine, deployment}
 ---@param sets string[] "key=value", as in --set
 ---@param launch table? a launch command {text, engine, model}, in place of model and engine
@@ -29,6 +39,10 @@ function ledger.command(given, sets, launch)
   local found = capacity.of(opening.with_sets(reader, core.plain(given), paths), reader)
   local fits = not found.starts and capacity.fits(found) or nil
   local document, lines = text.document(found, fits), { text.answer(found, fits) }
+  if reader.shared.startup then
+    local beside = believed.of(found, reader.shared.startup)
+    document.startup, lines[#lines + 1] = beside, believed.text(beside)
+  end
   for _, note in ipairs(found.notes) do
     if note ~= found.note then lines[#lines + 1] = note end
   end

@@ -315,15 +315,11 @@ local function check_variants(opened, out)
   return forecasts
 end
 
---- {file, kind, variants, errors, warnings, findings = {{level, file, line, message}}, forecast, notes}
----@param path string
----@param sets string[]? "key=value" of the command line
----@param command table? a launch command {text, engine, model}, as opening.table takes it
-function check.file(path, sets, command)
+local function checked(path, load, sets, command)
   local out = collector(path)
   out.notes = json.array {}
   local result = { file = path, kind = "", variants = 0, forecast = json.array {} }
-  local loaded, returned = pcall(chunks.load_scenario, path)
+  local loaded, returned = pcall(load, path)
   if not loaded then
     out.caught(returned)
   elseif type(returned) ~= "table" then
@@ -334,6 +330,10 @@ function check.file(path, sets, command)
         { file = path, set = sets, command = command })
       if not opened then return out.caught(found) end
       result.kind, result.variants = found.kind, #found.variants
+      if found.reader.shared.startup then
+        local ledger = require "rooflua.program.capacity"
+        result.startup = ledger.beside(found.reader, (opening.variant(found, 1)))
+      end
       result.forecast = check_variants(found, out)
     end)
     if not finished then out.caught(problem) end
@@ -344,6 +344,17 @@ function check.file(path, sets, command)
   name_variants(out, result.variants)
   for _, key in ipairs { "errors", "warnings", "findings", "notes" } do result[key] = out[key] end
   return result
+end
+
+--- {file, kind, variants, errors, warnings, findings = {{level, file, line, message}}, forecast, notes, startup}
+---@param path string
+---@param sets string[]? "key=value" of the command line
+---@param command table? a launch command or files {text or from, engine, model}, as opening.table takes it
+function check.file(path, sets, command) return checked(path, chunks.load_scenario, sets, command) end
+
+--- The same of a table, where files of a start say the rest.
+function check.table(given, sets, command)
+  return checked(command.from[1], function() return given end, sets, command)
 end
 
 return check

@@ -24,7 +24,7 @@ local function compared(opened, runs)
 end
 
 --- {number, file, kind, title, seed, set = texts of `--set`, variants = {{name, parameters, seed, position}}, total,
---- has_report, lists_operations}
+--- has_report, has_startup, lists_operations}
 local function document_of(opened)
   opened_by_number[#opened_by_number + 1] = opened
   local list = json.array {}
@@ -34,7 +34,7 @@ local function document_of(opened)
   return { number = #opened_by_number, file = opened.reader.file, kind = opened.kind, title = opened.title,
     seed = opened.seed, set = json.array(opened.set or {}), variants = list, total = #opened.all,
     has_report = opened.given.report ~= nil or compared(opened) ~= nil,
-    lists_operations = kinds.lists_operations(opened) }
+    has_startup = opened.reader.shared.startup ~= nil, lists_operations = kinds.lists_operations(opened) }
 end
 
 --- Loads and checks a scenario's file. options: set = list of "key=value", seed.
@@ -76,6 +76,12 @@ function program.facts(number, index)
   local facts = require("rooflua.serving.facts").of(opened.reader, given)
   facts.seed = variant.seed
   return facts
+end
+
+--- What files of a start say beside what the ledger of the first variant believes (serving/believed.lua).
+function program.startup(number)
+  local opened = opened_by_number[number]
+  return require("rooflua.program.capacity").beside(opened.reader, (opening.variant(opened, 1)))
 end
 
 --- Differences between variants over seeds as text; "" where there are no seeds to compare over. The points of a

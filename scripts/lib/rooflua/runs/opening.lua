@@ -57,6 +57,14 @@ local function apply_sets(reader, given, sets, is_wanted)
   return given, done
 end
 
+--- Whether sets replace the whole load.
+local function states_load(sets)
+  for _, text in ipairs(sets or {}) do
+    if text:match "^%s*bench%s*=" then return true end
+  end
+  return false
+end
+
 --- The table with a launch command and the sets, and a list of what was set. What is set of adapters is the scenario's,
 --- to which the command adds.
 local function changed_by(reader, given, options)
@@ -64,9 +72,14 @@ local function changed_by(reader, given, options)
   local function is_first(path) return path:match "^[^.]+" == "adapters" end
   local first, last, keys
   given, first = apply_sets(reader, given, options.set, is_first)
-  given, keys = require("rooflua.applied.launch").scenario(reader, given, options.command)
+  local command = options.command
+  if command.from and given.workload == nil and not states_load(options.set) then
+    command = core.copy(command, { has_no_load = true })
+  end
+  given, keys = require("rooflua.applied.launch").scenario(reader, given, command)
   given, last = apply_sets(reader, given, options.set, function(path) return not is_first(path) end)
-  for _, key in ipairs(keys) do last[#last + 1] = { what = "--command", path = key } end
+  local what = command.from and "--from" or "--command"
+  for _, key in ipairs(keys) do last[#last + 1] = { what = what, path = key } end
   for _, one in ipairs(first) do last[#last + 1] = one end
   return given, last
 end
@@ -107,9 +120,9 @@ local function seed_of(variant, seed)
 end
 
 --- A scenario's table, opened: {reader, given, kind, seed, variants, all, path, set}. `all` is of all shards. options:
---- file (what errors call it), path (of its file), command ({text, engine, model} of a launch command, which replaces
---- model, engine and deployment), set (list of "key=value"), seed, shard ({index, count}), variant (the number of the
---- only one that runs).
+--- file (what errors call it), path (of its file), command ({text or from, engine, model} of a launch command or of
+--- files of a start, which replaces model, engine and deployment), set (list of "key=value"), seed, shard ({index,
+--- count}), variant (the number of the only one that runs).
 function opening.table(returned, options)
   options = options or {}
   local reader, given = Reader.new(options.file or "scenario"), {}

@@ -3,6 +3,7 @@ local choice = require "rooflua.engines.choice"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
 local launch = require "rooflua.applied.launch"
+local native = require "rooflua.native"
 local opening = require "rooflua.runs.opening"
 local options = require "rooflua.upgrade.options"
 local Reader = require "rooflua.scenario.reader"
@@ -61,9 +62,23 @@ local function scenario_of(deployment, given, workload)
   return opening.with_sets(Reader.new "upgrade", out, given.set), told
 end
 
---- Both sides of a launch command.
+--- Whether what --from names are files of a start, and not a release.
+local function has_files(given)
+  return given.from ~= nil and (#given.from > 1 or native.file_exists(given.from[1]))
+end
+
+--- The words after --from as a list; scripts may give one text.
+local function with_list(given)
+  if type(given.from) ~= "string" then return given end
+  return core.copy(given, { from = { given.from } })
+end
+
+--- Both sides of a launch command, or of files of a start.
 local function of_command(given, to, workload)
-  local deployment = command.read(given.command, { engine = given.from })
+  local is_read = has_files(given)
+  local deployment = is_read and launch.deployment { from = given.from }
+    or command.read(given.command, { engine = given.from and given.from[1] })
+  if is_read then given = core.copy(given, { hardware = launch.hardware({ from = given.from }, given.hardware) }) end
   if not deployment.is_stated then
     fail "upgrade: --from: from which release? The command does not say it: --from \"vllm 0.24\""
   end
@@ -84,6 +99,7 @@ end
 ---@param given table {scenario, command, hardware, model, from, to, set, seed}
 ---@param workload table? of a launch command
 function sides.of(given, workload)
+  given = with_list(given)
   local to = choice.of(given.to)
   if given.scenario then
     if given.command then fail "upgrade: a scenario and --command: give one of them" end
@@ -92,7 +108,15 @@ function sides.of(given, workload)
     end
     return of_scenario(given, to)
   end
-  if not given.command then fail "upgrade: needs a scenario, or --command \"vllm serve ...\" --hardware GPU" end
+  if has_files(given) then
+    if given.command then fail "upgrade: --command and files of --from: give one of them" end
+    return of_command(given, to, workload)
+  end
+  if not given.command then
+    local from = given.from and given.from[1]
+    if from and from:find "[./]%a" then fail("upgrade: --from %s: there is no such file", from) end
+    fail "upgrade: needs a scenario, or --command \"vllm serve ...\" --hardware GPU, or --from LOG"
+  end
   if not given.hardware then fail "upgrade: --hardware: on which GPU does the command run?" end
   return of_command(given, to, workload)
 end

@@ -82,12 +82,14 @@ local function speculation_of(given)
   return out
 end
 
---- What a command says of a plan's scenario: {model, engine, speculation, adapters, ladder, told}.
+--- What a command, or files of a start, say of a plan's scenario: {model, engine, speculation, adapters, gpus, ladder,
+--- told}.
 --- @param given table options of `rooflua plan`: command, and engine and model in place of those of the command
 function launched.of(given)
   if given.engines then core.fail "--engines: --command states the engine; give one of them" end
   if type(given.model) == "table" then core.fail "--ignore: --command states the model; give --model instead" end
-  local keys, told = launch.keys { text = given.command, engine = given.engine, model = given.model }
+  local about = { text = given.command, from = given.from, engine = given.engine, model = given.model }
+  local keys, told = launch.keys(about)
   if keys.replicas then
     told[#told + 1] = ("a plan finds the number of engines: that of the command, %d, is left out"):format(keys.replicas)
   end
@@ -97,7 +99,8 @@ function launched.of(given)
       core.join(core.sorted_keys(ladder), ", "))
   end
   return { model = keys.model, engine = engine, speculation = speculation_of(keys.speculation),
-    adapters = keys.adapters, ladder = next(ladder) and ladder or nil, told = told }
+    adapters = keys.adapters, gpus = about.from and not given.gpus and { launch.hardware(about) } or nil,
+    ladder = next(ladder) and ladder or nil, told = told }
 end
 
 return launched

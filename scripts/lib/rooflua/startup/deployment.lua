@@ -1,0 +1,136 @@
+-- The deployment that files of a start describe, as the reader of launch commands gives it (applied/command.lua).
+local core = require "rooflua.base.core"
+local documents = require "rooflua.engines.documents"
+local native = require "rooflua.native"
+local reading = require "rooflua.engines.launch.reading"
+local secrets = require "rooflua.startup.secrets"
+local seen = require "rooflua.startup.seen"
+local spec = require "rooflua.spec"
+
+local deployment = {}
+
+--- Names under which an engine prints its model. vLLM's `model` may be the default beside its model_tag.
+local model_names = { model = true, model_path = true, model_tag = true }
+
+--- The repository of a folder in the cache of Hugging Face: ".../models--ORG--NAME/snapshots/..." and "ORG--NAME".
+local function repository_of(name)
+  local inside = name:match "models%-%-([^/]+)" or name:match "^([^/]+%-%-[^/]+)$"
+  return inside and (inside:gsub("%-%-", "/", 1)) or name
+end
+
+--- The model that files name; nil where they name none.
+local function model_of(found)
+  local option, resolved, fact = found.option, found.resolved.model, found.facts.model
+  local own = resolved or option.model_tag or option.model_path or option.model or fact
+  return own and repository_of(tostring(own.value)) or nil
+end
+
+--- Whether options of a group, "kv_cache_config.dtype", have this name in front of a dot.
+local function is_group(engine, name)
+  for _, option in ipairs(engine.options) do
+    if option.name:sub(1, #name + 1) == name .. "." then return true end
+  end
+  return false
+end
+
+--- Whether a list of all options, with their defaults, says something by an option: not where nothing here reads it,
+--- as its default may stand there; a switch that is on is no default.
+local function says_something(engine, name, value)
+  local option = documents.option(engine, name)
+  if value == "false" or value == "" or value == "null" or value == "{}" or value == "[]" then return false end
+  if not option then return is_group(engine, name) end
+  if option.key or option.read_by or option.drafts or option.adapters or option.memory then return true end
+  return option.type == "switch" and not option.no_effect or is_group(engine, name)
+end
+
+--- Parameters, or keys, of options that facts resolve, where nothing states them: what the engine made of its
+--- defaults. The longest request of a list of all options without one is the model's; the engine may have cut it to
+--- what fits.
+local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs",
+  share = "deployment.memory_utilization" }
+
+local function add_resolved(found, engine, named)
+  local has_options = #named > 0
+  for name, each in core.sorted_pairs(found.resolved) do
+    local value = each.value
+    local is_said = name == "model" or name == "quantization" and has_options -- then it is the checkpoint's
+    if not is_said and not found.option[name] and value ~= false and value ~= 1 then
+      named[#named + 1] = { name, type(value) == "number" and native.number_text(value) or tostring(value) }
+      found.option[name] = { value = tostring(value), line = each.line, file = each.file }
+    end
+  end
+  for fact, parameter in core.sorted_pairs(of_facts) do
+    local own = not (found.is_whole and fact == "max_model_len") and found.facts[fact]
+    for _, option in ipairs(own and engine.options or {}) do
+      local is_number = option.type == "integer" or option.type == "number"
+      local is_alike = is_number and (option.parameter == parameter or option.key == parameter)
+      local is_stated = found.option[option.name] or found.option[option.name:match "^[^.]+"]
+      if is_alike and not is_stated and own then
+        named[#named + 1] = { option.name, native.number_text(own.value) }
+        own = nil
+      end
+    end
+  end
+end
+
+--- Names and values that are read as flags. Of a list of all options those that say something.
+local function named_of(found, engine)
+  local out = {}
+  for _, each in ipairs(found.named) do
+    local name, value = each[1], each[2]
+    local is_read = value ~= secrets.mask and not model_names[name]
+    if found.resolved[name] and (value == "-1" or value == "auto") then -- the engine chose it
+      is_read, found.option[name] = false, nil
+    end
+    if is_read and not (found.is_whole and not says_something(engine, name, value)) then
+      out[#out + 1] = { name, value }
+    end
+  end
+  return out
+end
+
+--- {engine, release, model, options, note, told, others, is_stated, found} of files.
+---@param about table {from = paths, engine = "vllm 0.19" or nil}
+function deployment.of(about)
+  local found = seen.of(about.from)
+  local chosen, remark = seen.chosen(found, about.engine)
+  local named = named_of(found, chosen.engine)
+  add_resolved(found, chosen.engine, named)
+  local out = reading.named(chosen, named, {})
+  out.model, out.found = model_of(found), found
+  for _, list in ipairs { { remark }, found.told } do
+    for _, sentence in ipairs(list) do out.told[#out.told + 1] = native.printable(sentence) end
+  end
+  return out
+end
+
+local function hardware_named(name)
+  for _, form in ipairs { name, (name:gsub("_", " ")), (name:gsub("_", "-")) } do
+    local ok, object = pcall(spec.hardware, form)
+    if ok then return object.name end
+  end
+end
+
+--- The GPU of files, and a sentence about what is given against it; an error where neither says one. A file that is
+--- given describes the GPU better than a name, and holds.
+---@param given string? of --hardware, or of a scenario
+function deployment.hardware(found, given, what)
+  local own = found.facts.gpu
+  local name = own and hardware_named(own.value)
+  if not name then
+    if given ~= nil and given ~= "" then
+      return given, own and ("%s: the GPU '%s' is not known; %s holds"):format(seen.place(own), own.value, what) or nil
+    end
+    core.fail("%s; say it: --hardware h100-sxm", own and ("%s: the GPU '%s' is not known here"):format(seen.place(own),
+      own.value) or found.records[1].file .. ": no line names the GPU")
+  end
+  if type(given) == "string" and given ~= "" then
+    local ok, object = pcall(spec.hardware, given)
+    if not ok then return given end
+    if object.name == name or native.file_exists(given) then return given end
+    return name, ("%s %s: %s says %s, which holds: it is what ran"):format(what, given, seen.place(own), own.value)
+  end
+  return given ~= nil and given ~= "" and given or name
+end
+
+return deployment

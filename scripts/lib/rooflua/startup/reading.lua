@@ -1,0 +1,82 @@
+-- A file that a person holds of a start, told by its content: a log of an engine, or what a server says of itself.
+local choice = require "rooflua.engines.choice"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local log = require "rooflua.startup.log"
+local named_files = require "rooflua.sandbox.named_files"
+local native = require "rooflua.native"
+local servers = require "rooflua.startup.servers"
+
+local reading = {}
+
+local most_bytes = 64 * 2 ^ 20
+
+--- Forms that are not read here yet: a pattern of a line's beginning, and what the file is.
+local later = {
+  { "\napiVersion:", "a manifest of Kubernetes" }, { "\nservices:", "a compose file" },
+  { "\n#!", "a script of a shell" }, { "\n#SBATCH", "a job of SLURM" },
+}
+
+--- The text of a file of at most so many bytes.
+function reading.text(path)
+  local text, problem = native.read_file(path, most_bytes)
+  if not text then
+    core.fail("%s%s", problem, problem:find "more than" and ": cut the log behind its start" or "")
+  end
+  for _, mark in ipairs { "\255\254", "\254\255", "\239\187\191", "\31\139" } do -- UTF-16, UTF-8 with a mark, gzip
+    if text:sub(1, #mark) == mark then return native.read_user_text(path) end
+  end
+  return text
+end
+
+local function document_of(text)
+  if not text:find "^%s*[{%[]" then return nil end
+  local ok, value = pcall(json.decode, text)
+  return ok and value or nil
+end
+
+--- What a file is that is not read here; nil where nothing is known of it.
+function reading.other_form(text)
+  local head = "\n" .. text:sub(1, 65536)
+  for _, each in ipairs(later) do
+    if head:find(each[1]) then return each[2] end
+  end
+  local document = document_of(text)
+  if type(document) == "table" and type(document.data) == "table" and document.data.resultType == "matrix" then
+    return "a range of Prometheus"
+  end
+  if type(document) == "table" and document.apiVersion then return "a manifest of Kubernetes" end
+end
+
+--- The record of a text (log.lua); nil where it is of none of these forms.
+function reading.record(file, text)
+  local document = document_of(text)
+  local record = servers.metrics(file, text) or document and servers.document(file, document)
+  if record then return record end
+  local found, other = log.engine_of(text)
+  if not found then return nil end
+  local function parse(version)
+    local ok, chosen = pcall(choice.parse, found.name .. " " .. version)
+    return ok and chosen.release or nil
+  end
+  record = log.read(file, text, found, parse)
+  if other then
+    record.told[#record.told + 1] = ("lines of %s stand in it as well, and are not read: give one file for each engine")
+      :format(other.title)
+  end
+  return record
+end
+
+--- The record of a file, which names the runs that rest on it. @throws a sentence that names the file where it is none
+function reading.file(path)
+  local text = reading.text(path)
+  named_files.note(path)
+  local record = reading.record(path, text)
+  if record then return record end
+  local what = reading.other_form(text)
+  if what then core.fail("--from %s: this is %s, which is not read yet; --command takes its command", path, what) end
+  core.fail("--from %s: is no start-up log of vLLM, SGLang or TensorRT-LLM, and nothing that a server says of itself "
+    .. "(rooflua files %s says what it is)", path, path)
+end
+
+return reading
