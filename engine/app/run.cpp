@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -109,9 +108,8 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   report.source.assign(std::istreambuf_iterator<char>(in), {});
   for (const auto& [option, value] : {std::pair{"--engine ", &arguments.engine},
                                       {"--model ", &arguments.model}, {"--bench ", &arguments.bench},
-                                      {"--command ", &arguments.command}}) {
+                                      {"--command ", &arguments.command}})
     if (!value->empty()) report.options.push_back(option + *value);
-  }
   for (const std::string& each : arguments.from) report.options.push_back("--from " + each);
   report.set = arguments.set;
   report.parameters = scenario.parameters();
@@ -212,11 +210,11 @@ bool files_missing(const script::Scenario& scenario, const RunArguments& argumen
 void refuse_options(const RunArguments& arguments, const std::string& kind) {
   if (kind == "serve") return;
   const std::string why = "kind \"" + kind + "\" has no requests; only \"serve\" has";
-  if (!arguments.requests.empty()) throw Misused("--requests", why);
-  if (!arguments.trace.empty()) throw Misused("--trace", why);
+  for (const auto& [option, value] : {std::pair{"--requests", &arguments.requests},
+                                      {"--trace", &arguments.trace}, {"--why", &arguments.why},
+                                      {"--as", &arguments.as}})
+    if (!value->empty()) throw Misused(option, why);
   if (!arguments.write.empty()) throw Misused("--write", why);
-  if (!arguments.why.empty()) throw Misused("--why", why);
-  if (!arguments.as.empty()) throw Misused("--as", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
                   "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
@@ -299,8 +297,7 @@ void check_asked(script::Scenario& scenario, const RunArguments& arguments, cons
                  WrittenFiles& written) {
   refuse_options(arguments, scenario.kind());
   if (!arguments.as.empty() && scenario.total() != 1)
-    throw Misused("--as", "is the table of one run, and this scenario has " +
-                              std::to_string(scenario.total()) + "; --set keeps one of them");
+    throw Misused("--as", "is the table of one run, and here are several; --set keeps one of them");
   written.check(scenario);
   if (keeping.round && scenario.kind() != "search" && scenario.kind() != "plan") {
     throw Misused("--round", "is for searches and plans; the runs of kind \"" + scenario.kind() +

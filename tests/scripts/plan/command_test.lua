@@ -57,7 +57,7 @@ test("wrong options are refused by name, with what would be right", function()
   refused("the objective rate takes all GPUs, so say how many", { objective = "rate", gpus = { "h100@1" } })
   refused("the objective rate looks for the largest rate", { objective = "rate", rate = false, clients = 3 })
   refused("--watts h100: expected GPU=WATTS", { watts = { "h100" } })
-  test.raises("needs --model or --command, --workload or --bench, --slo, --gpus", function() command.run {} end)
+  test.raises("needs --model, --command or --from, --workload or --bench, --slo, --gpus", function() command.run {} end)
 end)
 
 test("an option that changes nothing is refused: one that stands twice, watts of a GPU that is not bought", function()

@@ -21,8 +21,9 @@
 --     seen          the newest release at which rows were read that do not say it
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
--- and what writes its command (applied/command.lua). options, metrics, startup, kv_events, log, rules and implies may be
--- functions that return them, asked when they are used: most runs ask for one engine's rules, and for no words of logs.
+-- and what writes its command (applied/command.lua). options, metrics, startup, kv_events, log, rules and implies may
+-- be functions that return them, asked when they are used: most runs ask for one engine's rules, and for no words of
+-- logs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local ages = require "rooflua.engines.ages"
