@@ -94,6 +94,17 @@ void read_window_heads(AttentionLayers& window, const Fields& config) {
   config.allow("attention_chunk_size");  // the width of the window again
 }
 
+/// Step 3.5 and 3.7: layers with a window have heads of their own, in a table.
+void read_other_heads(AttentionLayers& window, const Fields& other) {
+  other.allow("true_head_dim");
+  if (other.text("attention_type").value_or("sliding_attention") != "sliding_attention") return;
+  window.heads = other.small_integer("num_attention_heads").value_or(window.heads);
+  window.kv_heads = other.small_integer("num_attention_groups").value_or(window.kv_heads);
+  if (const auto width = other.small_integer("head_dim"))
+    window.head_dim = window.v_head_dim = *width;
+  other.finish();
+}
+
 /// A cache that no request grows has no price here.
 void refuse_windows_alone(const Model& model, const Fields& config, int width) {
   const std::string key(config.first_of(
@@ -116,10 +127,9 @@ void check_width(const Model& model, const Fields& config, int width) {
     throw Error(config.where("sliding_window"),
                 "is missing: layer_types lists layers with sliding_attention");
   if (config.has("sliding_window_pattern") && !config.has("sliding_window"))
-    throw Error(
-        config.where("sliding_window"),
-        "is missing: sliding_window_pattern says which layers have a window; " +
-            how_to_go_on_without("sliding_window_pattern"));
+    throw Error(config.where("sliding_window"),
+                "is missing: sliding_window_pattern says which layers have a window; " +
+                    how_to_go_on_without("sliding_window_pattern"));
 }
 
 void read_windows(ModelDraft& model, const Fields& config, const Class* model_class) {
@@ -139,6 +149,7 @@ void read_windows(ModelDraft& model, const Fields& config, const Class* model_cl
   if (type.starts_with("gemma4")) read_global_heads(full, config);
   if (config.has("hybrid_layer_pattern") || config.has("swa_num_key_value_heads"))
     read_window_heads(window, config);
+  if (const auto other = config.table("attention_other_setting")) read_other_heads(window, *other);
   put(model, window);
   put(model, full);
 }

@@ -142,7 +142,7 @@ function attention:decode_rows(n, context, batch)
   if shapes_wanted() then
     time_s = self:record_decode(n, tokens, computed, exact, latency_s, evidence)
   else
-    time_s = record(self.decode_name, latency_s, evidence, layers)
+    time_s = record(self.decode_name, latency_s, evidence, layers, 0, 0, nil, nil, nil, self.decode_query.op)
   end
   local floor_s = max(tokens * self.decode_pair_flop / self.peak, tokens * self.kv_bytes_per_token / self.bandwidth)
   time_s = raised(time_s, floor_s, layers, self.decode_name)
@@ -272,8 +272,10 @@ end
 function attention:measured_prefill(t, p, pairs, paid_s)
   local latency_s, evidence = self.prefill_calls:at(t, p)
   local time_s = max(0, latency_s - paid_s)
-  if not shapes_wanted() then return (record(self.prefill_name, time_s, evidence, self.layers)) end
   local query = self.prefill_query
+  if not shapes_wanted() then
+    return (record(self.prefill_name, time_s, evidence, self.layers, 0, 0, nil, nil, nil, query.op))
+  end
   query.new_tokens, query.context_tokens = t, p
   local shape, note = query_text(query), self.prefill_calls:note(t, p)
   if note and paid_s > 0 then note = "in the same call; " .. note end

@@ -318,7 +318,7 @@ test("steps of a run with dcp cost what they cost one by one", function()
       test.near(rows.time_s, last.time_s, 1e-9 * last.time_s)
     end
   end
-  test.equal(live:replica(1).block_size, 8 * 64)
+  test.equal(live:replica(1).block_size, 8 * 16)
 end)
 
 test("dcp and stages of layers go together", function()
@@ -345,7 +345,7 @@ test("flags of engines say both, and a command is read back", function()
     return capacity.of { model = "deepseek-v3", hardware = "h200-sxm", engine = found.engine }.facts
   end
   local facts = keys "vllm serve deepseek-ai/DeepSeek-V3 -tp 8 -dcp 4"
-  test.equal(facts.tp .. " " .. facts.dcp .. " " .. facts.block_size, "8 4 256")
+  test.equal(facts.tp .. " " .. facts.dcp .. " " .. facts.block_size, "8 4 64")
   facts = keys("python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 8 --attn-cp-size 2 "
     .. "--enable-prefill-context-parallel")
   test.equal(facts.tp .. " " .. facts.cp, "4 2")

@@ -42,9 +42,9 @@ end
 --- their mean E2E from the first request to the last answer.
 --- @param e2e_s number? mean
 --- @param duration_s number?
---- @param at_once number mean number of requests in the system
+--- @param at_once number? mean number of requests in the system
 function kinds.is_transient(e2e_s, duration_s, at_once)
-  return at_once >= 2 and (e2e_s or 0) * least_steady > (duration_s or math.huge)
+  return (at_once or 0) >= 2 and (e2e_s or 0) * least_steady > (duration_s or math.huge)
 end
 
 --- The share of the time that no table answers.
