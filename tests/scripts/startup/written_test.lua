@@ -8,11 +8,13 @@ local release = require "rooflua.engines.release"
 local seen = require "rooflua.startup.seen"
 
 local releases = { vllm = { "0.8.5", "0.10.0", "0.14.0", "0.19.0", "0.24.0", "0.28.0" },
-  sglang = { "0.4.6", "0.5.2", "0.5.9", "0.5.14", "0.5.18" }, trtllm = { "0.20.0", "1.0.0", "1.1.0", "1.2.0", "1.3.0" } }
+  sglang = { "0.4.6", "0.5.2", "0.5.9", "0.5.14", "0.5.18" },
+  trtllm = { "0.20.0", "1.0.0", "1.1.0", "1.2.0", "1.3.0" } }
 local models, gpus = { "llama-3.1-8b", "qwen3-32b", "qwen3-30b-a3b", "deepseek-v3" }, { "h100-sxm", "h200-sxm", "b200" }
 local widths, forms = { 1, 2, 8 }, { "plain", "compose", "kubectl", "json" }
 
---- Calls visit(about, capacity, text, what) for deployments that start: every release with each form, other things drawn.
+--- Calls visit(about, capacity, text, engine, release) for deployments that start: every release with each form, other
+--- things drawn.
 local function each_log(visit)
   local state = 7
   local function one(list)
