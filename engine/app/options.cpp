@@ -138,6 +138,15 @@ script::LaunchCommand launch_command(const std::string& text, const std::string&
   return {text, engine, model, from};
 }
 
+script::LaunchCommand deployed(const char* without, const std::string& text,
+                               const std::string& engine, const std::string& model,
+                               const std::string& hardware, const std::vector<std::string>& from) {
+  if (hardware.empty() && from.empty())
+    throw Misused(without, "--hardware is missing: A shipped GPU or hardware.toml");
+  if (text.empty() && from.empty()) return {"", engine, model};
+  return launch_command(text, engine, model, from);
+}
+
 void add_from(const Command& command, std::vector<std::string>& files) {
   command.option("--from", files, from_help);
 }

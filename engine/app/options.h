@@ -66,6 +66,12 @@ script::LaunchCommand launch_command(const std::string& text, const std::string&
                                      const std::string& model,
                                      const std::vector<std::string>& from = {});
 
+/// The same of a command that takes a deployment by options of its own as well.
+/// @param without  the command's name, where --hardware is missing
+script::LaunchCommand deployed(const char* without, const std::string& text,
+                               const std::string& engine, const std::string& model,
+                               const std::string& hardware, const std::vector<std::string>& from);
+
 /// What --set says, after the engine of --engine.
 std::vector<std::string> with_engine(const std::string& engine,
                                      const std::vector<std::string>& set);

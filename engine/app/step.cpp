@@ -69,11 +69,8 @@ void add_deployment(const StepArguments& arguments, Json& table) {
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.json}, {arguments.model});
   const script::LaunchCommand command =
-      arguments.command.empty() && arguments.from.empty()
-          ? script::LaunchCommand{"", arguments.engine, arguments.model}
-          : launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
-  if (arguments.hardware.empty() && arguments.from.empty())
-    throw Misused("step", "--hardware is missing: A shipped GPU or hardware.toml");
+      deployed("step", arguments.command, arguments.engine, arguments.model, arguments.hardware,
+               arguments.from);
   check_launched("step", command,
                  {{"--tp", arguments.tp.has_value()},
                   {"--weights", !arguments.weights.empty()},

@@ -67,11 +67,8 @@ void add_capacity(const Command& app) {
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.json}, {arguments.model});
   const script::LaunchCommand command =
-      arguments.command.empty() && arguments.from.empty()
-          ? script::LaunchCommand{"", arguments.engine, arguments.model}
-          : launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
-  if (arguments.hardware.empty() && arguments.from.empty())
-    throw Misused("capacity", "--hardware is missing: A shipped GPU or hardware.toml");
+      deployed("capacity", arguments.command, arguments.engine, arguments.model, arguments.hardware,
+               arguments.from);
   check_launched("capacity", command,
                  {{"--tp", arguments.tp > 0},
                   {"--pp", arguments.pp > 0},

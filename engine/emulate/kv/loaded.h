@@ -8,7 +8,6 @@
 namespace rooflua::emulate {
 
 /// The functions of libzmq by their own names.
-/// @throws Error where the library that the program was built with is gone
 struct ZeroMq {
 #define ROOFLUA_OF_ZMQ(use)                                                            \
   use(zmq_bind) use(zmq_close) use(zmq_ctx_new) use(zmq_ctx_term) use(zmq_errno)       \
@@ -20,6 +19,7 @@ struct ZeroMq {
   ROOFLUA_OF_ZMQ(ROOFLUA_DECLARE)
 #undef ROOFLUA_DECLARE
 };
+/// @throws Error where the library that the program was built with is gone
 const ZeroMq& zero_mq();
 
 /// The functions of libcrypto by their own names.
@@ -27,6 +27,7 @@ struct Crypto {
   decltype(&::EVP_Digest) EVP_Digest;
   decltype(&::EVP_sha256) EVP_sha256;
 };
+/// @throws Error as zero_mq() does
 const Crypto& crypto();
 
 }  // namespace rooflua::emulate

@@ -249,6 +249,17 @@ test("a page, a document and a text are those of a new run, whatever the file of
   end
 end)
 
+test("a folder of the program's scripts is content with all folders in it", function()
+  local native, json = require "rooflua.native", require "rooflua.json"
+  local function content() return native.content_name({ folder .. "/more" }, json.array {}) end
+  assert(os.execute(("mkdir -p '%s/more/vllm'"):format(folder)) == 0)
+  write("more/vllm/pools.lua", "return {}")
+  local before = content()
+  test.equal(content(), before)
+  write("more/vllm/pools.lua", "return { 1 }")
+  test.check(content() ~= before, "a row of an engine that was edited makes no other content")
+end)
+
 test("every Lua file that a run has read is among the files of its content", function()
   for _, name in ipairs { "02_chunk_size", "03_schedulers", "07_disaggregation", "12_replay", "13_own_scheduler",
     "21_speculation" } do

@@ -1,5 +1,6 @@
 -- `--as vllm`: the result of a run as the benchmark tool prints it. A tool's table is rows {title, figure, form}, and
--- texts with a line around them. The figures of all tools are below.
+-- texts with a line around them. Rows that a simulation has nothing for are left out: SGLang's back end, and tokens that
+-- it counts again.
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
@@ -22,7 +23,8 @@ end
 local first_token, per_token = "Time to First Token", "Time per Output Token (excl. 1st token)"
 
 local tables = {
-  vllm = { title = " Serving Benchmark Result ", source = "vllm/benchmarks/serve.py, 2026-08",
+  -- vllm/benchmarks/serve.py, main of 2026 (009e6d4a).
+  vllm = { title = " Serving Benchmark Result ",
     { "Successful requests:", "completed", "%d" }, { "Failed requests:", "failed", "%d" },
     { "Maximum request concurrency:", "clients", "%d" }, { "Request rate configured (RPS):", "rate", "%.2f" },
     { "Benchmark duration (s):", "duration_s", "%.2f" }, { "Total input tokens:", "prompt_tokens", "%d" },
@@ -34,7 +36,8 @@ local tables = {
     { "Total token throughput (tok/s):", "tokens_per_s", "%.2f" },
     first_token, latency("TTFT", "ttft_s", { "p99" }), per_token, latency("TPOT", "tpot_s", { "p99" }),
     "Inter-token Latency", latency("ITL", "itl_s", { "p99" }) },
-  sglang = { title = " Serving Benchmark Result ", source = "sglang/bench_serving.py, 0.5.10",
+  -- Printed results of sglang.bench_serving 0.5.8.
+  sglang = { title = " Serving Benchmark Result ",
     { "Traffic request rate:", "stated_rate", "%s" }, { "Max request concurrency:", "stated_clients", "%s" },
     { "Successful requests:", "completed", "%d" }, { "Benchmark duration (s):", "duration_s", "%.2f" },
     { "Total input tokens:", "prompt_tokens", "%d" }, { "Total generated tokens:", "output_tokens", "%d" },

@@ -351,6 +351,17 @@ function catalogue.default_name() return lending()[1].name end
 --- That engine.
 function catalogue.default() return catalogue.of(catalogue.default_name()) end
 
+--- The engines whose files say something themselves, and not those of an engine that they extend.
+---@param name string "starts", "startup"
+function catalogue.saying(name)
+  local out = {}
+  for _, each in ipairs(catalogue.names()) do
+    local engine = catalogue.of(each)
+    if engine[name] and not engine.extends then out[#out + 1] = engine end
+  end
+  return out
+end
+
 --- The engine whose command an engine has: itself, or what it extends.
 function catalogue.root(engine)
   while engine.extends do engine = engine.extends end

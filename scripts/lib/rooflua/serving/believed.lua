@@ -57,6 +57,8 @@ local function consumed_row(found, start)
   return { "weights and outside of PyTorch", "GiB", own, "consumed_gib" }
 end
 
+local of_cache = core.set { "KV cache", "KV tokens", "KV blocks", "longest requests that fit" } -- names of rows
+
 --- Which of several causes fits a difference best; nil where none is known.
 local function cause_of(name, is_more, start, found)
   local free, memory = seen_value(start, "free_gib"), seen_value(start, "memory_gib")
@@ -65,7 +67,7 @@ local function cause_of(name, is_more, start, found)
       or "the checkpoint is of a smaller format, or holds less: check --model"
   end
   if name == "memory of the GPU" then return "another variant of the GPU: check --hardware" end
-  if name:find "^KV" or name:find "^longest" then
+  if of_cache[name] then
     local outside, own = seen_value(start, "outside_gib"), part(found, "non-torch", "graphs")
     if not is_more and outside and own and outside - own > 2 then
       return ("%.1f GiB more than expected lie outside of PyTorch: other processes, or the host on unified memory")

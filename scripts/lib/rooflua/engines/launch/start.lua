@@ -32,16 +32,6 @@ local function starts_at(words, at, begin)
   return at
 end
 
---- Engines that start by commands of their own, not by those of a parent.
-local function own_engines()
-  local out = {}
-  for _, name in ipairs(catalogue.names()) do
-    local engine = catalogue.of(name)
-    if engine.starts and not engine.extends then out[#out + 1] = engine end
-  end
-  return out
-end
-
 --- The engine of an image that a container runs, and its release: "vllm/vllm-openai:v0.19.0".
 local function of_image(words, engines)
   local program = (words[1] or ""):match "([^/]*)$"
@@ -61,7 +51,7 @@ end
 
 --- {engine, behind (the place behind its command), front (that in front of it), release} of words.
 function start.of(words)
-  local engines, best = own_engines(), nil
+  local engines, best = catalogue.saying "starts", nil
   for at = 1, #words do
     for _, engine in ipairs(engines) do
       for _, each in ipairs(engine.starts) do
