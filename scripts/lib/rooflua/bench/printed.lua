@@ -1,6 +1,6 @@
 -- `--as vllm`: the result of a run as the benchmark tool prints it. A tool's table is rows {title, figure, form}, and
--- texts with a line around them. Rows that a simulation has nothing for are left out: SGLang's back end, and tokens that
--- it counts again.
+-- texts with a line around them. Rows that a simulation has nothing for are left out: SGLang's back end, and tokens
+-- that it counts again.
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
