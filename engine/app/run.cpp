@@ -106,11 +106,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   }
   std::ifstream in(arguments.scenario, std::ios::binary);
   report.source.assign(std::istreambuf_iterator<char>(in), {});
-  for (const auto& [option, value] : {std::pair{"--engine ", &arguments.engine},
-                                      {"--model ", &arguments.model}, {"--bench ", &arguments.bench},
-                                      {"--command ", &arguments.command}})
-    if (!value->empty()) report.options.push_back(option + *value);
-  for (const std::string& each : arguments.from) report.options.push_back("--from " + each);
+  report.options = stated_options(arguments);
   report.set = arguments.set;
   report.parameters = scenario.parameters();
   write_text(html_report(report), arguments.html);

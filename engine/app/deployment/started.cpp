@@ -13,7 +13,8 @@ namespace {
 void check_stated(const char* command, const std::string& scenario, bool has_files,
                   const std::string& hardware) {
   if (scenario.empty() && !has_files)
-    throw Misused(command, "scenario is missing: A Lua file that returns a scenario, or --from LOG");
+    throw Misused(command,
+                  "scenario is missing: A Lua file that returns a scenario, or --from LOG");
   if (!scenario.empty() && !hardware.empty())
     throw Misused("--hardware", "is said by " + scenario + "; change it with --set");
 }
@@ -41,6 +42,19 @@ CheckArguments sorted(CheckArguments arguments) {
   return arguments;
 }
 
+std::vector<std::string> stated_options(const RunArguments& arguments) {
+  const std::pair<const char*, const std::string&> options[] = {{"--engine ", arguments.engine},
+                                                                {"--model ", arguments.model},
+                                                                {"--hardware ", arguments.hardware},
+                                                                {"--bench ", arguments.bench},
+                                                                {"--command ", arguments.command}};
+  std::vector<std::string> out;
+  for (const auto& [option, value] : options)
+    if (!value.empty()) out.push_back(option + value);
+  for (const std::string& each : arguments.from) out.push_back("--from " + each);
+  return out;
+}
+
 Json started(const std::string& hardware) {
   Json table = Json::object();
   table["rooflua"] = 1;
@@ -51,8 +65,7 @@ Json started(const std::string& hardware) {
 
 script::Scenario opened(script::Vm& vm, const RunArguments& arguments,
                         const script::ScenarioOptions& options) {
-  if (!arguments.scenario.empty())
-    return {vm, std::filesystem::path(arguments.scenario), options};
+  if (!arguments.scenario.empty()) return {vm, std::filesystem::path(arguments.scenario), options};
   return {vm, started(arguments.hardware), options, "run"};
 }
 

@@ -2,6 +2,7 @@
 // Files of a start (--from) in the place of a scenario: `rooflua run --from vllm.log`.
 
 #include <string>
+#include <vector>
 
 #include "app/commands.h"
 #include "script/scenario.h"
@@ -13,6 +14,9 @@ namespace rooflua::app {
 RunArguments sorted(RunArguments arguments);
 /// The same; of files alone one scenario without a name.
 CheckArguments sorted(CheckArguments arguments);
+
+/// The options that say what a scenario says, "--model NAME", as a page names them.
+std::vector<std::string> stated_options(const RunArguments& arguments);
 
 /// The table of a scenario of files alone: what nothing states comes from them.
 Json started(const std::string& hardware);

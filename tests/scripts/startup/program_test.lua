@@ -57,6 +57,15 @@ test("step, check and run take the start, with and without a scenario", function
   end
 end)
 
+test("a page names the files and the GPU, and says which load nothing states", function()
+  local page = test.file("page.html", "")
+  local _, status = run("run", "--from", vllm, "--hardware", "h100-sxm", "--quiet", "--html", page)
+  test.equal(status, 0)
+  local file = assert(io.open(page))
+  has(file:read "*a", "--hardware h100-sxm", "--from " .. vllm, "no load is stated")
+  file:close()
+end)
+
 test("a benchmark's load replaces the one that a start has by default", function()
   local text = run("run", "--from", vllm, "--hardware", "h100-sxm", "--bench", "vllm bench serve --dataset-name random "
     .. "--num-prompts 10 --random-input-len 100 --random-output-len 10 --request-rate 5")
