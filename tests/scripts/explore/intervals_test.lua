@@ -59,7 +59,7 @@ test("a run that is over before it is steady is wider, and says why", function()
   local steady, burst = of(4, 16), of(4, 4)
   test.equal(steady.transient, nil)
   test.at_least(burst.transient.deployments, 20)
-  test.check(table.concat(burst.text, " "):find("less than three times its mean E2E", 1, true), "%s", burst.text[1])
+  test.check(table.concat(burst.text, " "):find("less than 3 times its mean E2E", 1, true), "%s", burst.text[1])
   for _, metric in ipairs { "tpot_s", "ttft_s", "e2e_s" } do
     local function high(found) return found[metric].high / found[metric].value end
     test.check(high(burst) > high(steady), "%s: %g", metric, high(burst))

@@ -150,8 +150,8 @@ end
 
 --- Says that an interval is wider because the run is over before it is steady; nil where it is not.
 local function transient_text(of)
-  return of and ("wider: the run is over in less than three times its mean E2E; %s of such runs say how far that is "
-    .. "off"):format(units.counted(of.deployments, "deployment"))
+  return of and ("wider: the run is over in less than %d times its mean E2E; %s of such runs say how far that is off")
+    :format(kinds.least_steady, units.counted(of.deployments, "deployment"))
 end
 
 --- What several answers of one kind have in common: relative ends and what stands after them.

@@ -14,7 +14,7 @@ kinds.loads = { "saturated", "unsaturated" }
 kinds.bases = { "tables", "models" }
 
 local most_queued = 0.5 -- share of the mean TTFT that a request of an unsaturated engine waits
-local least_steady = 3 -- times the mean E2E that a steady run lasts
+kinds.least_steady = 3 -- times the mean E2E that a steady run lasts
 local most_modelled = 0.2 -- share of the time without any table, of a simulation that rests on tables
 
 --- The class of one engine that serves a model.
@@ -38,13 +38,13 @@ function kinds.load_of(queue_s, ttft_s)
   return (queue_s or 0) > most_queued * (ttft_s or 0) and "saturated" or "unsaturated"
 end
 
---- Whether a run is over before it is steady, as a burst is: several requests at a time, and less than three times
---- their mean E2E from the first request to the last answer.
+--- Whether a run is over before it is steady, as a burst is: several requests at a time, and less than so many
+--- times their mean E2E from the first request to the last answer.
 --- @param e2e_s number? mean
 --- @param duration_s number?
 --- @param at_once number? mean number of requests in the system
 function kinds.is_transient(e2e_s, duration_s, at_once)
-  return (at_once or 0) >= 2 and (e2e_s or 0) * least_steady > (duration_s or math.huge)
+  return (at_once or 0) >= 2 and (e2e_s or 0) * kinds.least_steady > (duration_s or math.huge)
 end
 
 --- The share of the time that no table answers.
