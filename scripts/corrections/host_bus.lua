@@ -27,6 +27,7 @@ local HostBus = policy.define {
 
 --- It never makes a price lower, so that lower bounds of plans hold.
 HostBus.lengthens = true
+HostBus.reads_work = { "all_reduce" } -- of other operations shape, flop, bytes, mfu and bound are not made
 
 local unmeasured = { modelled = true, assumed = true }
 
@@ -36,11 +37,21 @@ function HostBus:bind(context)
   local is_staged = self.peers == "no" or self.peers == "auto" and not context.hardware.peer_copies
   self.each_s = is_staged and self.staged_rank_s or self.rank_s
   self.more_s = math.max(0, self.each_s - self.rank_s)
+  self.ranks = {}  -- by name of an operation
+end
+
+function HostBus:ranks_of(op)
+  local ranks = self.ranks[op.name]
+  if ranks == nil then
+    ranks = tonumber(op.shape:match "ranks=(%d+)")
+    self.ranks[op.name] = ranks
+  end
+  return ranks
 end
 
 function HostBus:op(op, time_s)
   if op.kind ~= "all_reduce" then return time_s end
-  local ranks = tonumber(op.shape:match "ranks=(%d+)")
+  local ranks = self:ranks_of(op)
   if op.evidence == "stand_in" then return time_s + ranks * self.more_s end
   if not unmeasured[op.evidence] then return time_s end
   local linked_s = self.over_links[ranks <= 2 and 1 or ranks <= 4 and 2 or 3]

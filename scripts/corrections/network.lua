@@ -27,6 +27,7 @@ local Network = policy.define {
 
 --- It never makes a price lower, so that lower bounds of plans hold.
 Network.lengthens = true
+Network.reads_work = { "all_reduce" } -- of other operations shape, flop, bytes, mfu and bound are not made
 
 function Network:bind(context)
   self.hardware, self.ways = context.hardware, {}

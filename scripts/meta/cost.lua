@@ -216,9 +216,10 @@ function cost.work_left() end
 function cost.listening() end
 
 --- True where shapes and work of operations are read: while operations are recorded, and by corrections, but those that
---- say reads_work = false.
+--- say reads_work = false, or name other kinds there.
+---@param kind string? of the operation
 ---@return boolean
-function cost.shapes_wanted() end
+function cost.shapes_wanted(kind) end
 
 --- The groups that a bucketing policy makes of the prefills of a step. It is an error, at the line of the policy's
 --- method, if a prefill is in no group or in two, or if requests and tokens of a group are not those of its members.

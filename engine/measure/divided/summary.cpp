@@ -13,7 +13,7 @@ namespace rooflua {
 
 template <class Archive>
 void LogHistogram::pass(Archive& archive) {
-  archive(counts_, count_, max_, min_, sum_, squares_);
+  archive(counts_, first_, count_, max_, min_, sum_, squares_);
 }
 
 template <class Archive>

@@ -191,8 +191,14 @@ inline void LogHistogram::WideSum::add_product(Wide value, std::uint64_t weight)
   high += static_cast<std::uint64_t>(upper >> 64);
 }
 
-[[gnu::noinline]] void LogHistogram::make_room(std::size_t bucket) {
-  counts_.resize(bucket + 1);
+/// Whole octaves, so that values that lie close together make room once.
+[[gnu::noinline]] void LogHistogram::make_room(std::size_t least, std::size_t most) {
+  constexpr std::size_t octave = std::size_t{1} << mantissa_bits;
+  const std::size_t first = least / octave * octave, end = (most / octave + 1) * octave;
+  if (counts_.empty()) first_ = first;
+  if (first < first_) counts_.insert(counts_.begin(), first_ - first, 0);
+  first_ = std::min(first_, first);
+  if (end > first_ + counts_.size()) counts_.resize(end - first_);
 }
 
 [[gnu::noinline]] void LogHistogram::add_large(std::uint64_t value, std::uint64_t weight) {
@@ -204,8 +210,8 @@ void LogHistogram::add(std::int64_t value, std::int64_t weight) {
   ROOFLUA_ASSERT(value >= 0 && weight >= 0);
   if (weight == 0) return;
   const std::size_t bucket = bucket_of(value);
-  if (bucket >= counts_.size()) make_room(bucket);
-  counts_[bucket] += weight;
+  if (bucket - first_ >= counts_.size()) make_room(bucket, bucket);
+  count_of(bucket) += weight;
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
   count_ += weight;
@@ -226,10 +232,11 @@ void LogHistogram::add_each(std::span<const std::int64_t> values, std::int64_t w
     for (const std::int64_t value : values) add(value, weight);
     return;
   }
-  counts_.resize(std::max(counts_.size(), bucket_of(*most) + 1));
+  const std::size_t low = bucket_of(*least), high = bucket_of(*most);
+  if (low < first_ || high - first_ >= counts_.size()) make_room(low, high);
   Wide sum = 0, squares = 0;
   for (const std::int64_t value : values) {
-    counts_[bucket_of(value)] += weight;
+    count_of(bucket_of(value)) += weight;
     const auto v = static_cast<std::uint64_t>(value);
     sum += v;
     squares += static_cast<Wide>(v) * v;
@@ -243,8 +250,8 @@ void LogHistogram::add_each(std::span<const std::int64_t> values, std::int64_t w
 
 void LogHistogram::add(const LogHistogram& other) {
   if (other.count_ == 0) return;
-  if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size());
-  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
+  make_room(other.first_, other.first_ + other.counts_.size() - 1);
+  for (std::size_t i = 0; i < other.counts_.size(); ++i) count_of(other.first_ + i) += other.counts_[i];
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
   count_ += other.count_;
@@ -273,12 +280,12 @@ double LogHistogram::quantile(double q) const {
   const double rank = q * static_cast<double>(count_ - 1);
   const auto below = static_cast<std::int64_t>(rank);
   std::size_t bucket = bucket_of(min_);
-  std::int64_t passed = counts_[bucket];  // values up to this bucket
-  while (passed <= below) passed += counts_[++bucket];
+  std::int64_t passed = count_of(bucket);  // values up to this bucket
+  while (passed <= below) passed += count_of(++bucket);
   const double low = answer(bucket);
   if (below + 1 >= count_ || below + 1 < passed)
     return below + 1 >= count_ ? static_cast<double>(max_) : low;
-  while (passed <= below + 1) passed += counts_[++bucket];
+  while (passed <= below + 1) passed += count_of(++bucket);
   return low + (answer(bucket) - low) * (rank - static_cast<double>(below));
 }
 

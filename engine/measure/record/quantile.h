@@ -65,10 +65,13 @@ class LogHistogram {
   };
 
   void add_large(std::uint64_t value, std::uint64_t weight);
-  void make_room(std::size_t bucket);
+  void make_room(std::size_t least, std::size_t most);
+  std::int64_t& count_of(std::size_t bucket) { return counts_[bucket - first_]; }
+  std::int64_t count_of(std::size_t bucket) const { return counts_[bucket - first_]; }
   double answer(std::size_t bucket) const;
 
-  std::vector<std::int64_t> counts_;  // grows with the largest value; 256 KiB at most
+  std::vector<std::int64_t> counts_;  // from the octave of the least value; 256 KiB at most
+  std::size_t first_ = 0;             // the bucket of counts_[0]
   std::int64_t count_ = 0, max_ = 0;
   std::int64_t min_ = std::numeric_limits<std::int64_t>::max();
   WideSum sum_;      // of value * weight

@@ -200,7 +200,7 @@ local function collective(kind_code, kind, target, bytes, ranks, count, name)
   check_count(count, what)
   if type(bytes) ~= "number" then core.number(bytes, what .. ": bytes") end
   if type(ranks) ~= "number" then core.number(ranks, what .. ": ranks") end
-  local shape = shapes_wanted() and string.format("bytes=%.14g ranks=%d", bytes, ranks)
+  local shape = shapes_wanted(kind) and string.format("bytes=%.14g ranks=%d", bytes, ranks)
   local status
   if kind_code == 0 and mfu.is_database(target) then
     status = abi.all_reduce(context, target, bytes, ranks, 0, estimate)

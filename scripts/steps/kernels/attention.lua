@@ -139,7 +139,7 @@ function attention:decode_rows(n, context, batch)
   local latency_s, evidence = self.decode_calls:at(n, computed)
   if self.own_window then tokens = batch:bounded_tokens(self.own_window) end
   local time_s
-  if shapes_wanted() then
+  if shapes_wanted(self.decode_query.op) then
     time_s = self:record_decode(n, tokens, computed, exact, latency_s, evidence)
   else
     time_s = record(self.decode_name, latency_s, evidence, layers, 0, 0, nil, nil, nil, self.decode_query.op)

@@ -93,7 +93,7 @@ test("a correction reads the same texts of shapes in a run as in an explanation"
   end
 end)
 
-test("a correction that states reads_work = false gets no shape and no work, and prices are the same", function()
+test("a correction gets shape and work of those kinds that reads_work says, and prices are the same", function()
   local function e2e_s(own)
     return rooflua.measure.summary(rooflua.serve.run { model = "llama-3.1-8b", hardware = "h100", corrections = { own },
       workload = require "workloads.constant" { rate_per_s = 1, num_requests = 3, prompt_tokens = 64,
@@ -106,14 +106,18 @@ test("a correction that states reads_work = false gets no shape and no work, and
     end
     return Own
   end
-  local Plain, Without = doubled("plain", "bytes"), doubled "without"
+  local Plain, Without, Listed = doubled("plain", "bytes"), doubled "without", doubled("listed", "bytes")
   Without.reads_work = false
   test.equal(e2e_s(Without {}), e2e_s(Plain {}))
+  Listed.reads_work = { "gemm", "attention_decode" }
+  test.equal(e2e_s(Listed {}), e2e_s(Plain {}))
   for _, field in ipairs { "shape", "flop", "bytes", "mfu", "bound" } do
-    local Wrong = doubled("wrong", field)
-    Wrong.reads_work = false
-    test.raises(field .. ": is not there, because the correction states reads_work = false",
-      function() e2e_s(Wrong {}) end)
+    for _, reads in ipairs { false, { "gemm" } } do
+      local Wrong = doubled("wrong", field)
+      Wrong.reads_work = reads
+      test.raises("an op: " .. field .. ": is not made for kind 'attention_decode', as the correction's reads_work says",
+        function() e2e_s(Wrong {}) end)
+    end
   end
 end)
 

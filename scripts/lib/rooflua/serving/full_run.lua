@@ -26,7 +26,7 @@ local function announced(workload)
 end
 
 local function outputs_of(options, given, followed)
-  local outputs = { why = followed.why, why_play = followed.why_play }
+  local outputs = { closes = true, why = followed.why, why_play = followed.why_play }
   for _, key in ipairs { "requests_path", "rows_path", "trace_path", "progress" } do
     outputs[key] = options[key]
   end
@@ -136,6 +136,7 @@ function full_run.run(reader, given, options)
   local over = { state = state, followed = asked, partial = partial or nil }
   local result = full_run.finish(reader, given, options, over)
   result.undivided = why ~= "" and why or nil
+  native.serve_close(state.run)
   return result
 end
 
