@@ -2,16 +2,17 @@
 # One table of the benchmarks: what one more request or step takes. README.md here says what the columns mean.
 #   tests/bench/report.sh [--only PATTERN] [--processes N] [--record] [PROGRAM [OTHER]]       from the source tree
 # With ROOFLUA_HOME=$PWD both programs run the scripts of this tree.
-# OTHER is an earlier program to compare with: the exit status is 1 where PROGRAM's C++ takes 1 % more instructions.
-# --record writes the table of PROGRAM to docs/records/performance.md.
+# OTHER is an earlier program to compare with. Without it PROGRAM is compared with the record, docs/records/performance.md.
+# The exit status is 1 where PROGRAM's C++ takes 1 % more instructions, or 1 % and 1 MB more memory.
+# --record writes the table of PROGRAM there.
 set -euo pipefail
 cd "$(dirname -- "$0")/../.."
-only='' processes=3 record='' traces=../shared/data/traces
+only='' processes=3 record='' recorded=docs/records/performance.md traces=../shared/data/traces
 while [ $# -gt 0 ]; do
   case $1 in
     --only) only=$2; shift 2 ;;
     --processes) processes=$2; shift 2 ;;
-    --record) record=docs/records/performance.md; shift ;;
+    --record) record=$recorded; shift ;;
     *) break ;;
   esac
 done
@@ -21,18 +22,20 @@ trap 'rm -rf "$scratch"' EXIT
 c++ -O1 -shared -fPIC -o "$scratch/steady.so" tests/bench/steady.cpp
 TIMEFORMAT=%3U
 
-# instructions OUT PROGRAM SEED ARGUMENTS...: those of C++ and of Lua (LuaJIT and what it compiled).
+# instructions OUT PROGRAM SEED ARGUMENTS...: those of C++ and of Lua (LuaJIT and what it compiled), workers included.
 instructions() {
   local out=$1 program=$2 seed=$3; shift 3
-  ROOFLUA_BENCH_SEED=$seed LD_PRELOAD=$scratch/steady.so valgrind --tool=callgrind --callgrind-out-file="$out.callgrind" \
+  ROOFLUA_BENCH_SEED=$seed LD_PRELOAD=$scratch/steady.so valgrind --tool=callgrind --callgrind-out-file="$out.callgrind.%p" \
     "$program" run "$@" --quiet >"$out.report" 2>"$out.err" || { cat "$out.err" >&2; return 1; }
-  awk '/^c?ob=/ { rest = substr($0, index($0, "=") + 1); end = index(rest, ")"); id = substr(rest, 1, end)
+  awk 'FNR == 1 { delete object; skip = 0 }
+       /^c?ob=/ { rest = substr($0, index($0, "=") + 1); end = index(rest, ")"); id = substr(rest, 1, end)
                   if (length(rest) > end) object[id] = substr(rest, end + 2)
                   if (/^ob/) at = id }
        /^calls=/ { skip = 1; next }
-       /^[-0-9+*]/ { if (!skip) sum[at] += $2; skip = 0 }
-       END { for (id in sum) if (object[id] ~ /luajit/ || object[id] ~ /^(\?\?\?)?$/) lua += sum[id]; else cpp += sum[id]
-             printf "%d %d\n", cpp, lua }' "$out.callgrind" >"$out"
+       /^[-0-9+*]/ { if (!skip) { if (object[at] ~ /luajit/ || object[at] ~ /^(\?\?\?)?$/) lua += $2; else cpp += $2 }
+                     skip = 0 }
+       END { printf "%.0f %.0f\n", cpp, lua }' "$out".callgrind.* >"$out"
+  rm -f "$out".callgrind.*
 }
 
 steps_of() { sed -n 's/.*steps: \([0-9,]*\).*/\1/p' "$1" | head -n 1 | tr -d ,; }
@@ -87,52 +90,60 @@ cells() {
 }
 
 failed=0
-# row NAME UNIT KEY SMALL LARGE ARGUMENTS...: a line of the table.
+# print_row NAME UNIT THOUSANDTHS CELLS: a line of the table from "C++ Lua time MB" of each program; where there is one,
+# its line in the record stands for another.
+print_row() {
+  local name=${1//_/ } unit=$2 per=$3 before; shift 3
+  if [ ${#programs[@]} -eq 1 ] && [ -z "$record" ] && before=$(grep -F "| $name | $unit |" "$recorded"); then
+    set -- "$@" "$(echo "$before" | awk -F'|' '{ gsub(",", ""); print $4 + 0, $5 + 0, $6 + 0, $7 + 0 }')"
+  fi
+  echo "$*" | awk -v name="$name" -v unit="$unit" -v per="$per" '
+    function count(n, rest) {
+      if (n == 0) return "-"
+      n = sprintf("%.0f", n)
+      for (; length(n) > 3; n = substr(n, 1, length(n) - 3)) rest = "," substr(n, length(n) - 2) rest
+      return n rest
+    }
+    { printf "| %s | %s | %s | %s | %s %s | %.0f MB |", name, unit, count($1), count($2), count($3), per, $4
+      if (NF > 4) printf " %s | %s | %s %s | %.0f MB | %.3f |", count($5), count($6), count($7), per, $8, ($5 > 0 ? $1 / $5 : $3 / $7)
+      print ""
+      exit NF > 4 && ($1 > 1.01 * $5 || sprintf("%.0f", $4) > 1.01 * $8 + 1) }' || failed=1
+}
+
+# row NAME UNIT KEY SMALL LARGE ARGUMENTS...: what one more of UNIT takes.
 row() {
   local name=$1 unit=$2 i; shift 2
   case $name in *"$only"*) ;; *) return 0 ;; esac
   for i in "${!programs[@]}"; do numbers "$i" "$unit" "$@"; done
   times "$@"
-  # shellcheck disable=SC2046  # four numbers of each program
-  echo "$name $unit $(cells 0) $([ ${#programs[@]} -eq 1 ] || cells 1)" | awk '
-    function count(n, rest) {
-      n = sprintf("%.0f", n)
-      for (; length(n) > 3; n = substr(n, 1, length(n) - 3)) rest = "," substr(n, length(n) - 2) rest
-      return n rest
-    }
-    { gsub("_", " ", $1)
-      printf "| %s | %s | %s | %s | %s ns | %.0f MB |", $1, $2, count($3), count($4), count($5), $6
-      if (NF > 6) printf " %s | %s | %s ns | %.0f MB | %.3f |", count($7), count($8), count($9), $10, $3 / $7
-      print ""
-      exit NF > 6 && $3 > 1.01 * $7 }' || failed=1
+  print_row "$name" "$unit" ns "$(cells 0) $([ ${#programs[@]} -eq 1 ] || cells 1)"
 }
 
-# start ARGUMENTS...: a line of the table for a whole process that simulates nothing.
-start() {
-  local i cells=''
-  case start in *"$only"*) ;; *) return 0 ;; esac
+# whole NAME COUNTED ARGUMENTS...: what a whole process takes. Of long ones (COUNTED "no") only time and memory.
+whole() {
+  local name=$1 counted=$2 i cells=''; shift 2
+  case $name in *"$only"*) ;; *) return 0 ;; esac
   for i in "${!programs[@]}"; do
-    instructions "$scratch/start.$i" "${programs[i]}" 1 "$@"
+    if [ "$counted" = no ]; then echo "0 0" >"$scratch/whole.$i"
+    else instructions "$scratch/whole.$i" "${programs[i]}" 1 "$@"
+    fi
     for _ in $(seq $((2 * processes - 1))); do
       native "$i" "$@"
       echo "$(cat "$scratch/user") $(cat "$scratch/memory")"
-    done >"$scratch/start.$i.times"
-    cells="$cells $(cat "$scratch/start.$i") $(cut -d' ' -f1 "$scratch/start.$i.times" | median)"
-    cells="$cells $(cut -d' ' -f2 "$scratch/start.$i.times" | median)"
+    done >"$scratch/whole.$i.times"
+    cells="$cells $(cat "$scratch/whole.$i")"
+    cells="$cells $(awk '{ print $1 * 1e3 }' "$scratch/whole.$i.times" | median)"
+    cells="$cells $(awk '{ print $2 / 1024 }' "$scratch/whole.$i.times" | median)"
   done
-  # shellcheck disable=SC2086  # four numbers of each program
-  echo $cells | awk '{
-    printf "| start | process | %d | %d | %.0f ms | %.0f MB |", $1, $2, $3 * 1e3, $4 / 1024
-    if (NF > 4) printf " %d | %d | %.0f ms | %.0f MB | %.3f |", $5, $6, $7 * 1e3, $8 / 1024, $1 / $5
-    print ""
-    exit NF > 4 && $1 > 1.01 * $5 }' || failed=1
+  print_row "$name" process ms "$cells"
 }
 
 table() {
-  echo "| what | one more | C++ | Lua | time | peak memory |$([ ${#programs[@]} -eq 1 ] || echo ' C++ before | Lua before | time before | memory before | C++ ratio |')"
-  echo "|---|---|---|---|---|---|$([ ${#programs[@]} -eq 1 ] || echo '---|---|---|---|---|')"
+  echo "| what | one more | C++ | Lua | time | peak memory |$([ -n "$record" ] || echo ' C++ before | Lua before | time before | memory before | ratio |')"
+  echo "|---|---|---|---|---|---|$([ -n "$record" ] || echo '---|---|---|---|---|')"
   local seats turns replicas requests=workload.num_requests
-  start scenarios/01_hello.lua
+  whole start yes scenarios/01_hello.lua
+  whole plan no tests/bench/plan_400.lua --set 'plan.candidates.engines=["vllm"]'
   # After the step at which the step model settles, as nearly all of a million requests are.
   row saturated request $requests 80000 240000 tests/bench/saturated_1m.lua
   row sparse request $requests 5000 15000 tests/bench/sparse_1m.lua
