@@ -144,6 +144,13 @@ struct UpgradeArguments {
   std::string to, html;
 };
 
+struct AttachArguments {
+  AskedScenario asked;
+  std::vector<std::string> files;
+  std::string bench, write;
+  std::optional<double> limit_s;
+};
+
 struct CalibrateArguments {
   std::string scenario;
   std::vector<std::string> measured;  // vllm bench results or per-request CSV
@@ -202,6 +209,8 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
 int advise(const AdviseArguments& arguments, const std::filesystem::path& home);
 /// `rooflua check-run`: exit status 1 where a figure lies outside of its interval.
 int check_run(const CheckRunArguments& arguments, const std::filesystem::path& home);
+/// `rooflua attach`: what files of a server say together, and which changes of it pay.
+int attach(const AttachArguments& arguments, const std::filesystem::path& home);
 /// `rooflua upgrade`: exit status 1 where the engine does not start on the release after.
 int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home);
 struct FilesArguments {

@@ -306,6 +306,7 @@ void add_commands(const Command& app, const fs::path& home) {
   app::add_plan(app, home);
   app::add_advise(app);
   app::add_upgrade(app);
+  app::add_attach(app);
   for (const auto add : {add_calibrate, app::add_check_run, add_data, add_validate, add_check,
                          app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,
                          app::add_help, app::add_results, app::add_files, app::add_campaign})

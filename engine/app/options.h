@@ -91,6 +91,7 @@ void add_emulate(const Command& app);
 void add_capacity(const Command& app);
 /// `advise`, `check-run` and `upgrade` in the same way.
 void add_advise(const Command& app);
+void add_attach(const Command& app);
 void add_check_run(const Command& app);
 void add_upgrade(const Command& app);
 void add_files(const Command& app);

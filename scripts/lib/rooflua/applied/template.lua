@@ -57,6 +57,8 @@ local function policy_text(folder, given)
   return ('require "%s.%s" {%s}'):format(folder, name, #parts > 0 and " " .. core.join(parts, ", ") .. " " or "")
 end
 
+template.value_text = lua_value
+
 --- Lines for what is no option of the engine.
 local function more_text(keys)
   local lines = {}
@@ -75,6 +77,8 @@ local function more_text(keys)
   end
   return #lines > 0 and core.join(lines, "\n") .. "\n" or ""
 end
+
+template.more_text = more_text
 
 local margin = "---           "
 

@@ -18,11 +18,12 @@ end
 
 local of_ledger = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts" }
 
---- What files of a start say beside the ledger of a scenario's table.
+--- What files of a start say beside the ledger of a scenario's table; and the title of the ledger.
 function ledger.beside(reader, given)
   local about = {}
   for _, key in ipairs(of_ledger) do about[key] = given[key] end
-  return believed.of(capacity.of(about, reader), reader.shared.startup)
+  local found = capacity.of(about, reader)
+  return believed.of(found, reader.shared.startup), text.title(found)
 end
 
 ---@param given table {model, hardware, engine, deployment}

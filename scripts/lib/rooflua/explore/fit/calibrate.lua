@@ -192,6 +192,27 @@ local function opened_copy(path, options)
   return opened.reader, copy, opened.seed
 end
 
+calibrate.runs = measured_runs
+
+--- Fits a scenario's table to what was measured: {result, fitted = the table, block = its lines, found}.
+---@param kind table calibrate.runs, or measured_steps
+---@param files table[] what kind.read gave
+---@param options table {params, objective, evaluations, jobs, progress, groups}
+function calibrate.fitted(kind, reader, given, files, options)
+  local names = options.params
+  if not names or #names == 0 then names = kind.default_names(reader, given) end
+  local params, units
+  names, params, units = parameters.of(reader, given, names)
+  local predict = kind.predictor(reader, given, files)
+  local result = fit.fit { predict, params = params, target = kind.observations(files),
+    objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
+    progress = options.progress and "calibrate" or nil, groups = options.groups }
+  local fitted = changes.with(reader, given, result.values)
+  for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
+  return { result = result, fitted = fitted, block = paste.block(reader, fitted, names),
+    found = kind.found(predict, files, result.start, result.values) }
+end
+
 --- options: measured (paths), params (names), set, seed, objective, evaluations, jobs, progress.
 --- Returns {text, document, describes = whether the fitted scenario is anywhere near the run}.
 function calibrate.run(path, options)
@@ -200,25 +221,15 @@ function calibrate.run(path, options)
   local files = kind.read(options.measured, copy, seed)
   copy.workload = files[1].workload or copy.workload
   serving.check(reader, copy)
-  local names = options.params
-  if not names or #names == 0 then names = kind.default_names(reader, copy) end
-  local params, units
-  names, params, units = parameters.of(reader, copy, names)
-  local predict = kind.predictor(reader, copy, files)
-  local result = fit.fit { predict, params = params, target = kind.observations(files),
-    objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
-    progress = options.progress and "calibrate" or nil }
-  local fitted = changes.with(reader, copy, result.values)
-  for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
-  local block = paste.block(reader, fitted, names)
-  local found = kind.found(predict, files, result.start, result.values)
+  local own = calibrate.fitted(kind, reader, copy, files, options)
+  local result, block, found = own.result, own.block, own.found
   local document = { schema = 1, scenario = path, objective = result.objective, parameters = result.parameters,
     error = result.error, groups = result.groups, evaluations = result.evaluations, converged = result.converged,
     hopeless = result.hopeless, paste = block, figures = found.figures, parts = found.parts,
     measured = json.array {} }
   for i, file in ipairs(files) do document.measured[i] = kind.described(file) end
-  return { text = text_of(kind, result, files, block, found, parameters.wider(reader, copy, result.parameters)),
-    document = document,
+  local wider = parameters.wider(reader, copy, result.parameters)
+  return { text = text_of(kind, result, files, block, found, wider), document = document,
     describes = result.error.after <= hopeless }
 end
 

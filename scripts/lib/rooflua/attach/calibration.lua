@@ -1,0 +1,83 @@
+-- Which parameter of a simulation, or which of them together, makes it answer as the server did. One that explains what
+-- was measured alone is taken before several: what several of them share cannot be told apart.
+local calibrate = require "rooflua.explore.fit.calibrate"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+
+local calibration = {}
+
+local near = 0.02         -- mean relative error, below which nothing is left to explain
+local alone, together = 30, 80 -- evaluations of a fit of one parameter, and of all
+local part_of_limit = 0.5 -- of the time that there is, which the fits may take
+local least = 12          -- evaluations, below which a fit finds nothing
+local much_better = 0.7   -- of the error of one parameter, that all have to fall below
+
+--- Fits of each parameter alone, the best one first.
+local function singles(asked, given, runs, names, options)
+  local out = {}
+  for i, name in ipairs(names) do
+    out[i] = calibrate.fitted(calibrate.runs, asked.reader, given, runs, core.copy(options, { params = { name } }))
+    out[i].place = i
+  end
+  local function left(fit) return math.max(near, fit.result.error.after) end -- as much as can be told apart
+  table.sort(out, function(a, b)
+    if left(a) ~= left(b) then return left(a) < left(b) end
+    return a.place < b.place
+  end)
+  return out
+end
+
+--- Names of the other parameters that explain the runs as well as the first one does.
+local function alike_of(list)
+  local out = json.array {}
+  for i = 2, #list do
+    if list[i].result.error.after <= near then out[#out + 1] = list[i].result.parameters[1].path end
+  end
+  return out
+end
+
+--- The fit {result, fitted, block}, or why there is none.
+---@param asked table {reader, given, jobs}
+---@param runs table[] measured runs
+---@param run_s number seconds that one simulation of them takes
+---@param limit_s number
+---@return table? fit
+---@return string? why
+function calibration.of(asked, runs, run_s, limit_s)
+  local given = core.copy(asked.given, { workload = runs[1].workload })
+  local names = calibrate.runs.default_names(asked.reader, given)
+  local share = part_of_limit * limit_s / math.max(run_s, 1e-3) / (alone * #names + together)
+  if share * alone < least then
+    return nil, ("a run takes %.1f s: --limit %d would calibrate it"):format(run_s,
+      math.ceil(limit_s * least / alone / share))
+  end
+  local function options(most)
+    return { evaluations = math.floor(most * math.min(1, share)), jobs = asked.jobs, groups = false }
+  end
+  local list = singles(asked, given, runs, names, options(alone))
+  local best, error = list[1], list[1].result.error
+  best.alike = alike_of(list)
+  if error.before <= near then return nil, "the simulation is as near as 2 %" end
+  if error.after > near then
+    local all = calibrate.fitted(calibrate.runs, asked.reader, given, runs, options(together))
+    if all.result.error.after < much_better * error.after then best = all end
+  end
+  if best.result.error.after < best.result.error.before then return best end
+  return nil, "no parameter brings it nearer"
+end
+
+--- A fit as a document: {error = {before, after}, parameters = {{path, before, after, unit}}, alike = names, paste}.
+function calibration.document(own)
+  if not own then return nil end
+  local out = { error = { before = own.result.error.before, after = own.result.error.after },
+    parameters = json.array {}, alike = own.alike, paste = own.block }
+  for _, each in ipairs(own.result.parameters) do
+    if each.before ~= each.after then
+      out.parameters[#out.parameters + 1] = { path = each.path, before = each.before, after = each.after,
+        unit = each.unit }
+    end
+  end
+  return out
+end
+
+return calibration

@@ -1,0 +1,123 @@
+-- `rooflua attach`: all that a person holds of a server at once. What it is, what is believed and seen of it, what
+-- a calibration makes of the difference, what limits it, and which changes pay.
+local asked_about = require "rooflua.advise.asked"
+local calibration = require "rooflua.attach.calibration"
+local capacity = require "rooflua.program.capacity"
+local core = require "rooflua.base.core"
+local figures = require "rooflua.plausible.figures"
+local gains = require "rooflua.attach.gains"
+local json = require "rooflua.json"
+local launch = require "rooflua.applied.launch"
+local limits = require "rooflua.attach.limits"
+local loads = require "rooflua.plausible.loads"
+local opening = require "rooflua.runs.opening"
+local scenario = require "rooflua.attach.scenario"
+local single = require "rooflua.runs.single"
+local sources = require "rooflua.attach.sources"
+local text = require "rooflua.attach.text"
+local trials = require "rooflua.advise.trials"
+
+local command = {}
+local fail = core.fail
+
+local default_limit_s = 60
+local off_frac = 0.05 -- a difference that is told
+
+--- The load that is simulated: that of the first measured run, of --bench, or a default, and what is said of it.
+local function load_of(given, found)
+  local run = found.runs[1]
+  if run then
+    if given.bench then fail("attach: --bench, and %s is a result: its load is what is simulated", run.path) end
+    return run.workload, ("%s: %s"):format(run.path, run.how)
+  end
+  local told = {}
+  local workload = asked_about.load({ bench = given.bench }, told)
+  return workload, told[1] or "--bench " .. given.bench
+end
+
+--- The figures of a measured run beside those of a simulation: rows of figures.compare, and the seconds that it took.
+local function compared(asked, run, given)
+  local start_s = os.clock()
+  local row = trials.rows(core.copy(asked, { given = given, jobs = 1 }), { {} })[1]
+  if not row then fail "attach: one run of this load takes longer than --limit" end
+  if row.problem then error(row.problem, 0) end
+  local load = loads.measured(run)
+  return figures.compare(figures.measured(run), figures.simulated(row), row,
+    { is_closed = load.is_closed, count = load.count }), os.clock() - start_s
+end
+
+--- {rows, fit, why}: each measured figure {metric, title, seen, believed, calibrated, low, high, inside}.
+local function measured(asked, found, limit_s)
+  local run, rows = found.runs[1], json.array {}
+  if not run then return rows end
+  local before, run_s = compared(asked, run, asked.given)
+  local fit, why = calibration.of(asked, found.runs, run_s, limit_s)
+  local after = fit and compared(asked, run, fit.fitted)
+  for i, each in ipairs(before) do
+    local of = after and after[i] or each
+    rows[i] = { metric = each.metric, title = each.title, seen = each.measured, believed = each.simulated,
+      calibrated = after and of.simulated or nil, low = of.low, high = of.high, inside = of.inside }
+  end
+  return rows, fit, why
+end
+
+--- Measured figures that are off by more than a share before the calibration, with what it found.
+local function differences(rows, fit)
+  local out = json.array {}
+  for _, each in ipairs(rows) do
+    if math.abs(each.seen / each.believed - 1) > off_frac then
+      local explained = each.calibrated and math.abs(each.seen / each.calibrated - 1)
+        < 0.5 * math.abs(each.seen / each.believed - 1)
+      out[#out + 1] = { name = each.title, believed = each.believed, seen = each.seen,
+        cause = explained and "what the calibration changed" or fit and "not what the calibration can change" or nil }
+    end
+  end
+  return out
+end
+
+local function opened_of(given, found, workload)
+  local about = { from = found.start, engine = given.engine, model = given.model }
+  local opened = opening.table({ hardware = given.hardware, workload = workload, seed = given.seed or 1 },
+    { command = about, seed = given.seed, file = "attach" })
+  return opened.reader, trials.plain((opening.variant(opened, 1))), about
+end
+
+--- The text of --write; an error where the load cannot stand in a file.
+local function written(reader, given, found, about, workload, said, fit)
+  if #found.runs == 0 and not scenario.can_write(workload) then
+    fail "attach: --write: this load has more than a scenario can say in a line; leave out --write"
+  end
+  local keys, _, deployment = launch.keys(about)
+  local start, names = reader.shared.startup, {}
+  for i, each in ipairs(found.list) do names[i] = each.file end
+  return scenario.text { keys = keys, deployment = deployment, hardware = launch.hardware(about, given.hardware or ""),
+    hardware_from = start.facts.gpu and ("%s:%d"):format(start.facts.gpu.file, start.facts.gpu.line or 0)
+      or "--hardware", run = found.runs[1], workload = workload, said = said, sources = names,
+    fit = fit, file = given.write }
+end
+
+--- What the program calls: {text, document, status, written}.
+---@param given table {files, hardware, engine, model, bench, seed, jobs, limit_s, write = the file that the text is for}
+function command.run(given)
+  local is_late = asked_about.clock(given.limit_s or default_limit_s)
+  local found = sources.of(given.files)
+  local workload, said = load_of(given, found)
+  local reader, table_, about = opened_of(given, found, workload)
+  local asked = { reader = reader, given = table_, jobs = given.jobs or 1, is_late = is_late }
+  local beside, title = capacity.beside(reader, table_)
+  local rows, fit, why = measured(asked, found, given.limit_s or default_limit_s)
+  asked.given = fit and fit.fitted or table_
+  local run = single.run("serve", reader, asked.given, { document = true, sketch = true })
+  local of = found.runs[1] and loads.measured(found.runs[1]) or loads.scenario(workload, table_.seed) or {}
+  local pays = gains.of(asked, of.is_closed)
+  local document = { schema = "rooflua.attach/1", sources = json.array(found.list), load = said,
+    scenario = { title = title, gpus = pays.gpus }, startup = beside,
+    seen = rows, differences = differences(rows, fit), calibrated = calibration.document(fit), not_calibrated = why,
+    limits = limits.of(run),
+    goal = pays.goal.metric, changes = json.array(pays.list), tried = pays.tried, stopped = pays.stopped,
+    intervals = run.intervals, notes = json.array(run.notes or {}) }
+  return { text = text.of(document, title), document = document, status = 0,
+    written = given.write and written(reader, given, found, about, workload, said, fit) or nil }
+end
+
+return command
