@@ -199,7 +199,7 @@ check_circles(required, "modules")
 local lua_place, lua_up = {}, {}
 for room in ("base policy sandbox text border engines startup intervals scenario bench applied formats plays schedules "
   .. "tables machine measure logs serving handover writers runs explore plan program advise plausible upgrade "
-  .. "validate campaign help repl"):gmatch "%a+" do
+  .. "attach validate campaign help repl"):gmatch "%a+" do
   lua_place[#lua_place + 1] = room
   lua_place[room] = #lua_place
 end

@@ -111,6 +111,7 @@ struct CapacityArguments {
 /// A scenario, or a launch command on a GPU, that `advise`, `check-run` and `upgrade` ask about.
 struct AskedScenario {
   std::string scenario, engine, command, model, hardware;
+  std::vector<std::string> from;  // files of a start
   std::vector<std::string> set;  // key=value
   std::optional<long> seed;
   int jobs = 1;

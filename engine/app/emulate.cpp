@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/commands.h"
+#include "app/deployment/started.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/run_report.h"
@@ -66,16 +67,18 @@ void check_scenario(const script::Scenario& scenario) {
                                "out");
 }
 
-int emulate_scenario(const EmulateArguments& a, const std::filesystem::path& home) {
+int emulate_scenario(const EmulateArguments& given, const std::filesystem::path& home) {
+  EmulateArguments a = given;
+  a.run = sorted(a.run, "emulate");
   check_files({a.run.json, a.run.requests, a.run.trace, a.record, a.startup_log},
               {a.run.scenario, a.run.model});
   script::ScenarioOptions options;
-  options.command = launch_command(a.run.command, a.run.engine, a.run.model);
-  options.set = with_engine(options.command.text.empty() ? a.run.engine : "", a.run.set);
+  options.command = launch_command(a.run.command, a.run.engine, a.run.model, a.run.from);
+  options.set = with_engine(options.command.is_given() ? "" : a.run.engine, a.run.set);
   options.seed = a.run.seed;
   script::Vm vm({.home = home});
   emulate::bind_emulate(vm);
-  script::Scenario scenario(vm, std::filesystem::path(a.run.scenario), options);
+  script::Scenario scenario = opened(vm, a.run, options);
   check_scenario(scenario);
   script::RunOutputs outputs;
   outputs.requests = a.run.requests;
@@ -151,8 +154,7 @@ void add_emulate(const Command& app) {
   const Command command =
       app.command("emulate", "Serve a scenario over HTTP, as the engine would, without a GPU");
   auto* a = new EmulateArguments;
-  command.option("scenario", a->run.scenario, "A Lua file that returns a scenario",
-                 {.required = true});
+  command.option("scenario", a->run.scenario, "A Lua file that returns a scenario; else --from");
   add_server_options(command, a);
   add_kv_options(command, a);
   add_log_options(command, a);
@@ -161,6 +163,8 @@ void add_emulate(const Command& app) {
                  {.repeated = true});
   command.option("--engine", a->run.engine, engine_help);
   add_command(command, a->run.command, &a->run.model);
+  add_from(command, a->run.from);
+  command.option("--hardware", a->run.hardware, "With --from and no scenario: the GPU");
   command.option("--seed", a->run.seed, "Overrides the scenario's seed", {.check = seeds()});
   command.option("--json", a->run.json, "Write the result document to a file");
   command.option(

@@ -24,12 +24,16 @@ void add_advise(const Command& app) {
   command.option("--slo", a->slo, "METRIC=LIMIT,...: ttft_p99=1s,output_tokens_per_s=5000",
                  {.required = true, .repeated = true, .split = true});
   add_asked(command, a->asked);
+  add_from(command, a->asked.from);
   add_load(command, a->load);
   command.option("--gpus", a->gpus, "GPUs that there are (those of the deployment)",
                  {.check = whole(1, 100000)});
   command.option("--limit", a->limit_s, "Seconds after which the search ends (30)",
                  {.check = between(1, 1e6)});
-  command.runs([a](const std::filesystem::path& home) { return advise(*a, home); });
+  command.runs([a](const std::filesystem::path& home) {
+    sort_files(a->asked.scenario, a->asked.from);
+    return advise(*a, home);
+  });
 }
 
 int advise(const AdviseArguments& arguments, const std::filesystem::path& home) {
@@ -51,7 +55,11 @@ void add_check_run(const Command& app) {
                  {.required = true});
   command.option("scenario", a->asked.scenario, "A scenario of kind serve; else --command");
   add_asked(command, a->asked);
-  command.runs([a](const std::filesystem::path& home) { return check_run(*a, home); });
+  add_from(command, a->asked.from);
+  command.runs([a](const std::filesystem::path& home) {
+    sort_files(a->asked.scenario, a->asked.from);
+    return check_run(*a, home);
+  });
 }
 
 int check_run(const CheckRunArguments& arguments, const std::filesystem::path& home) {

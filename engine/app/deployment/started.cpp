@@ -21,9 +21,9 @@ void check_stated(const char* command, const std::string& scenario, bool has_fil
 
 }  // namespace
 
-RunArguments sorted(RunArguments arguments) {
+RunArguments sorted(RunArguments arguments, const char* command) {
   sort_files(arguments.scenario, arguments.from);
-  check_stated("run", arguments.scenario, !arguments.from.empty(), arguments.hardware);
+  check_stated(command, arguments.scenario, !arguments.from.empty(), arguments.hardware);
   return arguments;
 }
 

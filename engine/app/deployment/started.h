@@ -9,9 +9,9 @@
 
 namespace rooflua::app {
 
-/// The arguments with files and the scenario apart.
+/// The arguments of a command with files and the scenario apart.
 /// @throws Misused where there is neither, or a GPU beside a scenario
-RunArguments sorted(RunArguments arguments);
+RunArguments sorted(RunArguments arguments, const char* command = "run");
 /// The same; of files alone one scenario without a name.
 CheckArguments sorted(CheckArguments arguments);
 

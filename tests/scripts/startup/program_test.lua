@@ -87,6 +87,20 @@ test("new, plan and upgrade take the start", function()
     "vllm 0.10.2", "--to", "vllm 0.24"), "vllm 0.10.2 -> vllm 0.24")
 end)
 
+test("advise, check-run and emulate take the start", function()
+  local slo = { "--slo", "ttft_p99=10s" }
+  has(run("advise", "--from", vllm, "--hardware", "h100-sxm", "--workload", "200+20", "--rate", "1", unpack(slo)),
+    "met as it is")
+  has(run("advise", "--from", vllm, unpack(slo)), "no line names the GPU; say it: --hardware")
+  local result = test.file("bench.json", "")
+  run("run", served, "--from", vllm, "--quiet", "--requests", result)
+  has(run("check-run", result, "--from", vllm, "--hardware", "h100-sxm"), "plausible: ")
+  has(run("emulate"), "emulate: scenario is missing: A Lua file that returns a scenario, or --from LOG")
+  local log = test.file("again.log", "")
+  has(run("emulate", "--from", vllm, "--hardware", "h100-sxm", "--host", "203.0.113.1", "--startup-log", log),
+    "203.0.113.1")
+end)
+
 test("what is missing, or said twice, is an error that names it", function()
   for _, each in ipairs {
     { { "capacity", "--from", vllm }, "no line names the GPU; say it: --hardware", 1 },

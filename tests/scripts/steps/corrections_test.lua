@@ -115,8 +115,8 @@ test("a correction gets shape and work of those kinds that reads_work says, and 
     for _, reads in ipairs { false, { "gemm" } } do
       local Wrong = doubled("wrong", field)
       Wrong.reads_work = reads
-      test.raises("an op: " .. field .. ": is not made for kind 'attention_decode', as the correction's reads_work says",
-        function() e2e_s(Wrong {}) end)
+      test.raises("an op: " .. field .. ": is not made for kind 'attention_decode', as the correction's reads_work "
+        .. "says", function() e2e_s(Wrong {}) end)
     end
   end
 end)

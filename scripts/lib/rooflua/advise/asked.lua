@@ -67,8 +67,12 @@ function asked.of(given, what, of_options, workload)
     local opened = opening.file(given.scenario, how)
     return opened.reader, variant_of(opened, what)
   end
-  if not given.command then fail("%s: needs a scenario, or --command \"vllm serve ...\" --hardware GPU", what) end
-  if not given.hardware then fail("%s: --hardware: on which GPU does the command run?", what) end
+  if not given.command then
+    fail("%s: needs a scenario, --from LOG, or --command \"vllm serve ...\" --hardware GPU", what)
+  end
+  if not given.hardware and not given.command.from then
+    fail("%s: --hardware: on which GPU does the command run?", what)
+  end
   how.file = what
   local opened = opening.table({ hardware = given.hardware, workload = workload(), seed = given.seed or 1 }, how)
   return opened.reader, variant_of(opened, what)

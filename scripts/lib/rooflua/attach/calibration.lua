@@ -3,6 +3,7 @@
 local calibrate = require "rooflua.explore.fit.calibrate"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local parameters = require "rooflua.explore.fit.parameters"
 
 local calibration = {}
 
@@ -10,9 +11,24 @@ local near = 0.02         -- mean relative error, below which nothing is left to
 local alone, together = 30, 80 -- evaluations of a fit of one parameter, and of all
 local part_of_limit = 0.5 -- of the time that there is, which the fits may take
 local least = 12          -- evaluations, below which a fit finds nothing
+--- Of the host's times in force: those of a server may be much longer than any that was measured.
+local widest = { 0.1, 50 }
 local much_better = 0.7   -- of the error of one parameter, that all have to fall below
 
---- Fits of each parameter alone, the best one first.
+--- The parameters that are fitted, with the range of each.
+local function named(reader, given)
+  local names = calibrate.runs.default_names(reader, given)
+  local _, ranges = parameters.of(reader, given, names)
+  for i, name in ipairs(names) do
+    local range = ranges[name]
+    if name:find "^steps%.host_" then
+      names[i] = ("%s=%.17g..%.17g"):format(name, widest[1] * range.now, widest[2] * range.now)
+    end
+  end
+  return names
+end
+
+--- Fits of each parameter alone, the best one first; of those that explain as much, the one that changes least.
 local function singles(asked, given, runs, names, options)
   local out = {}
   for i, name in ipairs(names) do
@@ -20,8 +36,13 @@ local function singles(asked, given, runs, names, options)
     out[i].place = i
   end
   local function left(fit) return math.max(near, fit.result.error.after) end -- as much as can be told apart
+  local function factor(fit)
+    local of = fit.result.parameters[1]
+    return of.before > 0 and of.after > 0 and math.max(of.after / of.before, of.before / of.after) or math.huge
+  end
   table.sort(out, function(a, b)
     if left(a) ~= left(b) then return left(a) < left(b) end
+    if factor(a) ~= factor(b) then return factor(a) < factor(b) end
     return a.place < b.place
   end)
   return out
@@ -45,7 +66,7 @@ end
 ---@return string? why
 function calibration.of(asked, runs, run_s, limit_s)
   local given = core.copy(asked.given, { workload = runs[1].workload })
-  local names = calibrate.runs.default_names(asked.reader, given)
+  local names = named(asked.reader, given)
   local share = part_of_limit * limit_s / math.max(run_s, 1e-3) / (alone * #names + together)
   if share * alone < least then
     return nil, ("a run takes %.1f s: --limit %d would calibrate it"):format(run_s,
@@ -58,9 +79,16 @@ function calibration.of(asked, runs, run_s, limit_s)
   local best, error = list[1], list[1].result.error
   best.alike = alike_of(list)
   if error.before <= near then return nil, "the simulation is as near as 2 %" end
+  local function again(wanted)
+    local how = core.copy(options(together), { params = wanted })
+    return calibrate.fitted(calibrate.runs, asked.reader, given, runs, how)
+  end
   if error.after > near then
-    local all = calibrate.fitted(calibrate.runs, asked.reader, given, runs, options(together))
+    local all = again(names)
     if all.result.error.after < much_better * error.after then best = all end
+  else
+    local exact = again { names[best.place] }
+    best = core.copy(exact.result.error.after < error.after and exact or best, { alike = best.alike })
   end
   if best.result.error.after < best.result.error.before then return best end
   return nil, "no parameter brings it nearer"

@@ -96,28 +96,45 @@ local function written(reader, given, found, about, workload, said, fit)
     fit = fit, file = given.write }
 end
 
---- What the program calls: {text, document, status, written}.
----@param given table {files, hardware, engine, model, bench, seed, jobs, limit_s, write = the file that the text is for}
+--- Whether a load waits for answers: it has clients, and no rate of its own.
+local function is_closed(found, workload, seed)
+  local of = found.runs[1] and loads.measured(found.runs[1]) or loads.scenario(workload, seed)
+  return of ~= nil and of.clients ~= nil and (of.rate_per_s or math.huge) == math.huge
+end
+
+--- {believed, seen, calibrated} by name: of the memory what the ledger and the files say, and what was measured.
+local function values_of(beside, rows, fit)
+  local out = { believed = core.copy(beside.believed), seen = core.copy(beside.seen),
+    calibrated = calibration.document(fit) }
+  for _, each in ipairs(rows) do
+    out.believed[each.metric], out.seen[each.metric] = each.believed, each.seen
+    if out.calibrated then out.calibrated[each.metric] = each.calibrated end
+  end
+  return out
+end
+
+--- What the program calls: {text, document, written}.
+---@param given table {files, hardware, engine, model, bench, seed, jobs, limit_s, write = the file that a text is for}
 function command.run(given)
-  local is_late = asked_about.clock(given.limit_s or default_limit_s)
-  local found = sources.of(given.files)
+  local limit_s = given.limit_s or default_limit_s
+  local is_late, found = asked_about.clock(limit_s), sources.of(given.files)
   local workload, said = load_of(given, found)
   local reader, table_, about = opened_of(given, found, workload)
   local asked = { reader = reader, given = table_, jobs = given.jobs or 1, is_late = is_late }
   local beside, title = capacity.beside(reader, table_)
-  local rows, fit, why = measured(asked, found, given.limit_s or default_limit_s)
+  local rows, fit, why = measured(asked, found, limit_s)
   asked.given = fit and fit.fitted or table_
   local run = single.run("serve", reader, asked.given, { document = true, sketch = true })
-  local of = found.runs[1] and loads.measured(found.runs[1]) or loads.scenario(workload, table_.seed) or {}
-  local pays = gains.of(asked, of.is_closed)
+  local pays, values = gains.of(asked, is_closed(found, workload, table_.seed)), values_of(beside, rows, fit)
   local document = { schema = "rooflua.attach/1", sources = json.array(found.list), load = said,
-    scenario = { title = title, gpus = pays.gpus }, startup = beside,
-    seen = rows, differences = differences(rows, fit), calibrated = calibration.document(fit), not_calibrated = why,
-    limits = limits.of(run),
-    goal = pays.goal.metric, changes = json.array(pays.list), tried = pays.tried, stopped = pays.stopped,
+    scenario = { title = title, gpus = pays.gpus }, believed = values.believed, seen = values.seen,
+    calibrated = values.calibrated, not_calibrated = why, memory = beside, figures = rows,
+    differences = differences(rows, fit), limits = limits.of(run), goal = pays.goal.metric,
+    changes = json.array(pays.list), tried = pays.tried - 1, stopped = pays.stopped,
     intervals = run.intervals, notes = json.array(run.notes or {}) }
-  return { text = text.of(document, title), document = document, status = 0,
-    written = given.write and written(reader, given, found, about, workload, said, fit) or nil }
+  local text_ = given.write and written(reader, given, found, about, workload, said, fit)
+  document.scenario.text = text_ or nil
+  return { text = text.of(document, title), document = document, written = text_ or nil }
 end
 
 return command

@@ -1,6 +1,7 @@
 -- Changes of one setting that pay: each is simulated on the load that was measured, and what it gains is beyond the
 -- difference that two runs of one server may have.
 local deployment = require "rooflua.advise.deployment"
+local json = require "rooflua.json"
 local levers = require "rooflua.intervals.levers"
 local moves = require "rooflua.advise.moves"
 local trials = require "rooflua.advise.trials"
@@ -47,7 +48,8 @@ local function worth(asked, base, list)
   return out
 end
 
---- {goal, before = metrics, list = the changes that pay, best first, tried, stopped}. Of one option the best value stands.
+--- {goal, before = metrics, list = the changes that pay, best first, tried, stopped}. Of one option the best value
+--- stands.
 ---@param asked table {reader, given, jobs, is_late}
 ---@param is_closed boolean whether the load waits for answers
 ---@param longest number? tokens of the longest request
@@ -65,11 +67,13 @@ function gains.of(asked, is_closed, longest)
     local verdict = rows[i + 1] and trials.judge(rows[i + 1], {})
     local gain = verdict and not verdict.problem and not verdict.lost and gain_of(goal, before, verdict)
     local of = best[each.move.option]
+    local was = each.move.before
+    if was == nil then was = json.null end
     if gain and gain > noise and (not of or gain > of.gain) then
-      best[each.move.option] = { set = each.move.set, before = each.move.before, after = each.move.after, gain = gain,
+      best[each.move.option] = { set = each.move.set, before = was, after = each.move.after, gain = gain,
         metrics = verdict.metrics, intervals = verdict.intervals, loses = losses_of(before, verdict),
-        kv_tokens = each.kv_tokens, kv_tokens_before = base.kv_tokens, record = levers.of("engine." .. each.move.option),
-        place = i }
+        kv_tokens = each.kv_tokens, kv_tokens_before = base.kv_tokens,
+        record = levers.of("engine." .. each.move.option), place = i }
     end
   end
   for _, each in pairs(best) do out[#out + 1] = each end

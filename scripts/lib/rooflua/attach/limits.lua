@@ -52,7 +52,8 @@ local function sentence(summary, parts, steps)
     if waits[name] and share > most then worst, most = name, share end
   end
   if worst then
-    return ("%s: %.0f %% of the time of a request is spent in front of it"):format(waits[worst], 100 * most), waits[worst]
+    local what = waits[worst]
+    return ("%s: %.0f %% of the time of a request is spent in front of it"):format(what, 100 * most), what
   end
   local idle = summary.idle_frac or 0
   if idle > mostly_idle then

@@ -19,8 +19,8 @@ local function lengths(requests, field)
   local least, most, mean = values[1], values[#values], statistics.mean(values)
   if least == most then return native.number_text(most) end
   local squares = 0
-  for _, each in ipairs(values) do squares = squares + (each - mean) ^ 2 end
-  local sigma = math.sqrt(math.log(1 + squares / #values / mean ^ 2))
+  for _, each in ipairs(values) do squares = squares + (each - mean) * (each - mean) end
+  local sigma = math.sqrt(math.log(1 + squares / #values / (mean * mean)))
   return ("{ distribution = \"lognormal\", mean = %.6g, sigma = %.3g, min = %d, max = %d }"):format(mean, sigma, least,
     most)
 end
@@ -49,6 +49,7 @@ end
 
 --- A parameter of a workload: a number, a word, or how lengths are distributed.
 local function parameter_text(value)
+  if value == math.huge then return "math.huge" end
   if type(value) ~= "table" then return template.value_text(value) end
   local parts = {}
   for name, each in core.sorted_pairs(value) do
@@ -59,7 +60,8 @@ end
 
 --- Lines of a workload that no run was measured of.
 local function asked_lines(workload, said)
-  local lines = { ("  workload = require \"workloads.%s\" { %s"):format(policy.definition(workload).name, comment(said)) }
+  local name = policy.definition(workload).name
+  local lines = { ("  workload = require \"workloads.%s\" { %s"):format(name, comment(said)) }
   for name, value in core.sorted_pairs(policy.parameters(workload)) do
     if policy.is_given(workload, name) then
       lines[#lines + 1] = ("    %s = %s,"):format(quoting.lua_key(name), parameter_text(value))
@@ -103,7 +105,8 @@ function scenario.text(about)
   local found = about.deployment.found
   local model = found.option.model or found.option.model_path or found.option.model_tag or found.facts.model
   local file = quoting.line(quoting.shell(about.file))
-  local lines = { "--- A server as its files describe it: " .. quoting.line(core.join(about.sources, ", ")) .. ".", "---",
+  local lines = { "--- A server as its files describe it: " .. quoting.line(core.join(about.sources, ", ")) .. ".",
+    "---",
     ("---   rooflua run %s    what it does under a load like that one"):format(file),
     ("---   rooflua run %s --set engine.max_num_seqs=64    what another setting does"):format(file),
     "return {", "  rooflua = 1,", "  seed = 1,",

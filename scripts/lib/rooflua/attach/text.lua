@@ -26,7 +26,7 @@ local function rows_table(document)
   local rows = { { "figure", "believed", "", "seen", has_fit and "calibrated" or nil } }
   if has_fit then table.insert(rows[1], "") end
   table.insert(rows[1], "90 % interval")
-  for _, each in ipairs(document.seen) do
+  for _, each in ipairs(document.figures) do
     local row = { each.title, words.value(each.metric, each.believed), percent(each.believed, each.seen),
       words.value(each.metric, each.seen) }
     if has_fit then
@@ -79,8 +79,8 @@ function text.of(document, head)
   local lines = { head }
   local function add(label, said) lines[#lines + 1] = line(label, said) end
   add("load", document.load)
-  lines[#lines + 1] = believed.text(document.startup)
-  if #document.seen > 0 then
+  lines[#lines + 1] = believed.text(document.memory)
+  if #document.figures > 0 then
     lines[#lines + 1] = ""
     lines[#lines + 1] = rows_table(document)
   end
@@ -96,7 +96,7 @@ function text.of(document, head)
   add("limits", document.limits.text)
   for i, each in ipairs(document.changes) do add(i == 1 and "pays" or "", change_text(each, document)) end
   if #document.changes == 0 then
-    add("pays", ("nothing: none of %s gains more than 3 %%"):format(units.counted(document.tried - 1, "setting")))
+    add("pays", ("nothing: none of %s gains more than 3 %%"):format(units.counted(document.tried, "setting")))
   end
   if document.stopped then add("stopped", "at --limit: not every setting was tried") end
   if document.intervals and document.intervals.about then add("interval", document.intervals.about) end

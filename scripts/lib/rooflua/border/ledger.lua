@@ -43,19 +43,17 @@ local corrections = {}     -- instances with an op method, in order
 local correction_count, work_left = 0, 1
 local asked_count = 0      -- of them; those that follow are the engine's, and what they add is assumed
 local observed = false     -- whether there are rows or corrections
-local reads_work = false   -- whether one of the corrections may read the shape of any operation, or its work
-local reads_of = {}        -- kinds of operations of which one of them does
-local work_told = false    -- whether the operation being corrected has them
+local every = setmetatable({}, { __index = function() return true end })
+local reads_of = {}        -- kinds of operations whose shape or work a correction may read, or `every`
 local applied              -- the scenario's list that `corrections` was made of
 local lists = setmetatable({}, { __mode = "k" }) -- such a list -> {instances, number = its own one, asked}
 local last_number = 0
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
 local known_field, is_work = core.set(op_fields), core.set { "bound", "bytes", "flop", "mfu", "shape" }
-local op
-op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
-  __index = function(_, key)
-    if is_work[key] and not work_told then
-      fail("an op: %s: is not made for kind '%s', as the correction's reads_work says", key, rawget(op, "kind"))
+local op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
+  __index = function(own, key)
+    if is_work[key] and not rawget(own, "shape") then
+      fail("an op: %s: is not made for kind '%s', as the correction's reads_work says", key, own.kind)
     end
     if known_field[key] then return nil end
     fail("an op: %s", core.unknown_name("field", key, op_fields))
@@ -70,21 +68,17 @@ local seen_op = setmetatable({}, {  -- the read-only view of it that corrections
 })
 core.contents[seen_op] = op -- for pairs
 
-local function forget_work()
-  work_told = false
-  op.shape, op.flop, op.bytes, op.bound, op.mfu = nil, nil, nil, nil, nil
-end
+local function forget_work() op.shape, op.flop, op.bytes, op.bound, op.mfu = nil, nil, nil, nil, nil end
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
 --- @return number time_s
 --- @return number added_s part of it that corrections added which the engine brings
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
   op.name, op.kind, op.evidence, op.count = name, kind, evidence_names[code], count
-  if reads_work or reads_of[kind] then
-    work_told = true
+  if reads_of[kind] then
     op.shape, op.flop, op.bytes, op.bound = shape or "", flop, bytes, bound
     op.mfu = value == value and value or nil
-  elseif work_told then
+  elseif rawget(op, "shape") then
     forget_work()
   end
   local added_s, work = 0, 1
@@ -211,14 +205,11 @@ end
 
 --- Rows or corrections have come or gone.
 local function look()
-  observed, reads_work, reads_of = rows ~= nil or correction_count > 0, false, {}
+  observed, reads_of = rows ~= nil or correction_count > 0, {}
   for i = 1, correction_count do
     local read = corrections[i].reads_work
-    if type(read) == "table" then
-      for _, kind in ipairs(read) do reads_of[kind] = true end
-    elseif read ~= false then
-      reads_work = true
-    end
+    if read == nil or read == true then reads_of = every end
+    for _, kind in ipairs(reads_of ~= every and read or {}) do reads_of[kind] = true end
   end
   forget_work()
   state.corrected = correction_count > 0 and lists[applied].number or 0
@@ -403,8 +394,7 @@ function ledger.explain_step(call) return explained(call, true) end
 --- True during an explanation: only then are the notes of rows needed.
 function ledger.listening() return rows ~= nil end
 
---- Whether the shapes of operations and their work are read: by an explanation, or by a correction.
---- @param kind string? of the operation, for corrections that read those of some kinds
-function ledger.shapes_wanted(kind) return rows ~= nil or reads_work or reads_of[kind] == true end
+--- Whether the shapes of operations of a kind and their work are read: by an explanation, or by a correction.
+function ledger.shapes_wanted(kind) return rows ~= nil or reads_of[kind or ""] == true end
 
 return ledger
