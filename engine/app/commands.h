@@ -148,8 +148,9 @@ struct UpgradeArguments {
 struct AttachArguments {
   AskedScenario asked;
   std::vector<std::string> files;
-  std::string bench, write;
+  std::string bench, write, url;
   std::optional<double> limit_s;
+  int watched_s = 10;  // between two scrapes of the server
 };
 
 struct CalibrateArguments {

@@ -1,12 +1,16 @@
 // rooflua attach: a server as the files that a person holds of it describe it (scripts/lib/rooflua/attach).
 
 #include <cstdio>
+#include <utility>
 
 #include "app/commands.h"
 #include "app/deployment/asked.h"
+#include "app/deployment/visit.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
+#include "base/error.h"
+#include "base/json.h"
 #include "base/json_text.h"
 #include "script/vm/vm.h"
 
@@ -23,8 +27,11 @@ void add_attach(const Command& app) {
   const Command command =
       app.command("attach", "A server by its files: believed and seen, what limits it, what pays");
   auto* a = new AttachArguments;
-  command.option("file", a->files, "Start-up log, scrape, result of a benchmark, ...",
-                 {.required = true});
+  command.option("file", a->files, "Start-up log, scrape, result of a benchmark, ...");
+  command.option("--url", a->url, "http://HOST:PORT of a server that runs; its pages are asked for",
+                 {.check = given()});
+  command.option("--watch", a->watched_s, "Seconds between two scrapes of --url, a measured run (10)",
+                 {.check = whole(0, 86400)});
   command.option("--hardware", a->asked.hardware, "Where no file names the GPU");
   command.option("--engine", a->asked.engine, "Where no file names the release: \"sglang 0.5.9\"");
   command.option("--model", a->asked.model, "A model in place of the one that the files name");
@@ -40,8 +47,12 @@ void add_attach(const Command& app) {
 
 int attach(const AttachArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.asked.json, arguments.write}, arguments.files);
+  if (arguments.files.empty() && arguments.url.empty())
+    throw Misused("attach", "file is missing: a start-up log, a result, ..., or --url http://HOST:PORT");
+  const Visit visit(arguments.url, arguments.watched_s);
   Json options = Json::object();
   options["files"] = texts_json(arguments.files);
+  options["pages"] = texts_json(visit.files());
   put(options, "hardware", arguments.asked.hardware);
   put(options, "engine", arguments.asked.engine);
   put(options, "model", arguments.asked.model);
@@ -53,10 +64,20 @@ int attach(const AttachArguments& arguments, const std::filesystem::path& home) 
   script::Vm vm({.home = home,
                  .timeout_s = arguments.limit_s.value_or(attach_limit_s) + attach_grace_s,
                  .print_to_stderr = arguments.asked.json == "-"});
-  const Json found = vm.call("rooflua.attach.command", "run", {options});
-  if (arguments.asked.json != "-") std::fputs(printable(text_of(found, "text")).c_str(), stdout);
-  if (!arguments.asked.json.empty()) write_document(*found.find("document"), arguments.asked.json);
-  if (!arguments.write.empty()) write_text(found.find("written")->text(), arguments.write);
+  Json found;
+  try {
+    found = vm.call("rooflua.attach.command", "run", {options});
+  } catch (const Error& error) {
+    throw Error("", visit.named(error.what()));
+  }
+  if (arguments.asked.json != "-")
+    std::fputs(printable(visit.named(text_of(found, "text"))).c_str(), stdout);
+  if (!arguments.asked.json.empty()) {
+    const std::string text = visit.named(dump_json(*found.find("document")));
+    write_document(parse_json(text, "attach"), arguments.asked.json);
+  }
+  if (!arguments.write.empty())
+    write_text(visit.named(found.find("written")->text()), arguments.write);
   return 0;
 }
 

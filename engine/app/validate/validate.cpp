@@ -1,9 +1,9 @@
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "app/commands.h"
 #include "app/output.h"
+#include "app/scratch.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_text.h"
@@ -18,22 +18,6 @@ namespace rooflua::app {
 namespace {
 
 constexpr const char* module = "rooflua.validate.command";
-
-/// A temporary folder, removed with all its files by the destructor.
-struct Scratch {
-  std::filesystem::path path;
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "rooflua-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw Error(name, "cannot be made");
-    path = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-};
 
 Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   Json options = Json::object();

@@ -29,6 +29,8 @@ return {
         has = { object = "string", data = "table", ["data.1.owned_by"] = "string" },
         facts = { root = "model", max_model_len = "max_model_len" },
         source = "vllm/entrypoints/openai/protocol.py, ModelCard" },
+      { form = "version", means = "/version of vLLM", has = { version = "string" }, is_all = true,
+        facts = { version = "release" }, source = "vllm/entrypoints/openai/api_server.py, show_version" },
     },
   },
 

@@ -157,6 +157,55 @@ test("what attach cannot use is an error that names the file", function()
   end
 end)
 
+local function text_of(path)
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+--- A served scenario: its address and its process; nil where this program serves nothing.
+local function served(path)
+  local out = test.file("served.txt", "")
+  local handle = io.popen(("%s emulate %s --port 0 > %s 2>&1 & echo $!"):format(program, quoting.shell(path),
+    quoting.shell(out)))
+  local process = handle:read "*l"
+  handle:close()
+  for _ = 1, 200 do
+    local url = text_of(out):match "listening on (http://%S+),"
+    if url then return url, process end
+    if text_of(out):find "built without libevent" then return nil end
+    os.execute "sleep 0.1"
+  end
+  test.check(false, "the server does not start: %s", text_of(out))
+end
+
+test("pages of a server that runs say what it is", function()
+  local url, process = served(slow.path)
+  if not url then
+    print "SKIPPED: this program was built without libevent: no server answers"
+    return
+  end
+  local text = run("attach", "--url", url, "--watch", "0", "--hardware", "h100-sxm")
+  local beside = run("attach", slow.log, "--url", url .. "/", "--watch", "1", "--hardware", "h100-sxm")
+  os.execute("kill " .. process)
+  has(text, "llama-3.1-8b on h100-sxm, vllm 0.10.2, tp 1", url .. "/version (version", url .. "/models (models",
+    "the load is not stated in full")
+  has(beside, "believed and seen in " .. slow.log, "KV tokens", url .. "/version")
+  test.check(not beside:find "/tmp/rooflua", "a temporary file is named: %s", beside)
+end)
+
+test("an address that is none, or that nobody answers at, is an error that names it", function()
+  for url, problem in pairs { ["https://host"] = "only http:// is asked", ["host:80"] = "expected http://HOST:PORT",
+    ["http://host:80/metrics"] = "without a path or a user", ["http://user@host"] = "without a path or a user",
+    ["http://host:0"] = "a port is a number from 1 to 65535", ["http://[::1"] = "expected http://HOST:PORT" } do
+    local text, status = run("attach", "--url", url)
+    has(text, "--url " .. url, problem)
+    test.equal(status, 1, text)
+  end
+  has(run "attach", "file is missing: a start-up log")
+end)
+
 test("the document is what docs/schema says", function()
   local document = json_of("attach", slow.log, slow.result, "--hardware", "h100-sxm", "--json", "-")
   printed.check_schema("attach", test.file("attach.json", json.encode(document)))

@@ -114,10 +114,11 @@ local function values_of(beside, rows, fit)
 end
 
 --- What the program calls: {text, document, written}.
----@param given table {files, hardware, engine, model, bench, seed, jobs, limit_s, write = the file that a text is for}
+---@param given table {files, pages = of a server that runs, hardware, engine, model, bench, seed, jobs, limit_s,
+--- write = the file that a text is for}
 function command.run(given)
   local limit_s = given.limit_s or default_limit_s
-  local is_late, found = asked_about.clock(limit_s), sources.of(given.files)
+  local is_late, found = asked_about.clock(limit_s), sources.of(given.files, given.pages or {})
   local workload, said = load_of(given, found)
   local reader, table_, about = opened_of(given, found, workload)
   local asked = { reader = reader, given = table_, jobs = given.jobs or 1, is_late = is_late }
@@ -131,7 +132,8 @@ function command.run(given)
     calibrated = values.calibrated, not_calibrated = why, memory = beside, figures = rows,
     differences = differences(rows, fit), limits = limits.of(run), goal = pays.goal.metric,
     changes = json.array(pays.list), tried = pays.tried - 1, stopped = pays.stopped,
-    intervals = run.intervals, notes = json.array(run.notes or {}) }
+    intervals = run.intervals, notes = json.array(found.notes) }
+  for _, note in ipairs(run.notes or {}) do table.insert(document.notes, note) end
   local text_ = given.write and written(reader, given, found, about, workload, said, fit)
   document.scenario.text = text_ or nil
   return { text = text.of(document, title), document = document, written = text_ or nil }

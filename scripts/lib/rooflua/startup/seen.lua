@@ -8,7 +8,7 @@ local reading = require "rooflua.startup.reading"
 
 local seen = {}
 
-local order = { log = 1, server_info = 2, models = 3, metrics = 4, startup_plan = 5 }
+local order = { log = 1, server_info = 2, models = 3, metrics = 4, startup_plan = 5, version = 6 }
 
 local function text_of(value) return type(value) == "number" and native.number_text(value) or tostring(value) end
 

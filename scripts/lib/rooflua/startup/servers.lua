@@ -6,8 +6,8 @@
 --                the configuration, and one that names the model
 --     documents  rows {form, means, has = members of the document that tell it and their types, list = the member whose
 --                first entry is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each
---                of its entries}, is_options = its other members are all options, without = those that are none,
---                source}
+--                of its entries}, is_all = has names all members, is_options = its other members are all options,
+--                without = those that are none, source}
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
 local facts = require "rooflua.startup.facts"
@@ -135,6 +135,9 @@ end
 local function tells(row, document)
   for path, kind in pairs(row.has) do
     if type(at(document, path)) ~= kind then return false end
+  end
+  for name in pairs(row.is_all and document or {}) do
+    if row.has[name] == nil then return false end
   end
   return not row.list or type(document[row.list][1]) == "table"
 end
