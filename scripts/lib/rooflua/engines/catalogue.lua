@@ -40,7 +40,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
-  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "startup", "kv_events", "log", "seen" }
+  "host_memory", "offload_blocks_before", "variants", "implies", "prometheus", "metrics", "startup", "kv_events", "log", "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

@@ -27,8 +27,14 @@ Run.__index = Run
 
 function upgrades.open(options)
   local run = { path = options.path, cases = cells.read_all(options, rows), only = "id",
-    options = { seed = 0, seeds = 1, requests_per_client = 0, modelled = 0,
+    options = { kept = {}, seed = 0, seeds = 1, requests_per_client = 0, modelled = 0,
       folder = (options.path:match "^(.*/)" or ""), steps = step_model.of(options.steps, options.parameters) } }
+  for i, case in ipairs(run.cases) do -- "as above": the command of the row before that says one of this deployment
+    for j = i - 1, 1, -1 do
+      if not case.command:lower():find "^as above" then break end
+      if run.cases[j].deployment == case.deployment then case.command = run.cases[j].command end
+    end
+  end
   run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
@@ -111,7 +117,8 @@ function Run:finish(answers)
   for i, each in ipairs(answers) do
     ran = ran + (each.found and 1 or 0)
     list[i] = { id = each.case.id, deployment = each.case.deployment, figure = each.case.figure,
-      counts = each.case.counts ~= false, simulated = each.found, right = each.is_right, problem = each.problem }
+      counts = each.case.counts ~= false, simulated = each.found and { before = each.found.before, after = each.found.after } or nil,
+      told = each.found and json.array(each.found.told) or nil, right = each.is_right, problem = each.problem }
   end
   local document = errors.document(counted, kinds, of)
   return { ran = ran, document = { upgrades = document, cases = list }, parts = {

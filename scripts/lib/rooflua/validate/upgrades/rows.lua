@@ -13,7 +13,8 @@ local core = require "rooflua.base.core"
 local directions = { "up", "down", "flat", "starts" }
 
 local function case_of(case)
-  case.figure = case.figure:match "^[%w_]+" or ""
+  case.figure, case.which = case.figure:match "^([%w_]+)%s*(.*)$"
+  case.figure, case.which = case.figure or "", case.which or ""
   case.before, case.after = tonumber(case.before) or case.before, tonumber(case.after) or case.after
   local both = type(case.before) == "number" and type(case.after) == "number"
   local is_pair = both or case.figure == "starts" and case.before ~= "" and case.after ~= ""
