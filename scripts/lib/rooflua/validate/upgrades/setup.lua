@@ -9,11 +9,11 @@ local json = require "rooflua.json"
 local launch = require "rooflua.applied.launch"
 local loops = require "rooflua.validate.closed_loops.rows"
 local loop_setup = require "rooflua.validate.closed_loops.setup"
-local native = require "rooflua.native"
 local Reader = require "rooflua.scenario.reader"
 local prose = require "rooflua.validate.upgrades.prose"
 local release = require "rooflua.engines.release"
 local spec = require "rooflua.spec"
+local weights = require "rooflua.validate.closed_loops.weights"
 
 local setup = {}
 
@@ -62,12 +62,13 @@ local start_ups = { kv_tokens = function(found) return found.tokens end,
   graph_gib = function(found) return part_of(found, "graphs") end,
   starts = function(found) return found.starts and "yes" or "no" end }
 
---- The model of a row, by its name or without a remark in brackets, an owner and the word of a format.
+--- The model of a row, by its name or without a remark in brackets, an owner and words of a format.
 local function model_of(case)
   local bare = case.model:gsub("%s*%b()", "")
   local short = bare:gsub("^.*/", ""):gsub("%-[Aa][Ww][Qq].*$", ""):gsub("%-[Gg][Pp][Tt][Qq].*$", "")
   local problem
-  for _, name in ipairs { case.model, bare, short, (short:gsub("%-it$", "")) } do
+  local first = short:match "^%S+" or short -- "Qwen3.6-27B AutoRound int4"
+  for _, name in ipairs { case.model, bare, short, (short:gsub("%-it$", "")), first } do
     local ok, found = pcall(spec.model, name)
     if ok then return found end
     problem = problem or found
@@ -75,12 +76,23 @@ local function model_of(case)
   return error(problem, 0)
 end
 
---- Whether a name says that weights are in 4 bits, in words of formats that are no model's own.
-local function has_int4_words(text)
-  text = text:lower()
-  for _, word in ipairs { "awq", "gptq", "int4", "w4a16" } do
-    if text:find(word, 1, true) then return true end
+local format_words = { { "nvfp4", "fp4" }, { "mxfp4", "mxfp4" }, { "fp4", "fp4" }, { "fp8", "fp8" }, { "int4", "int4" },
+  { "w4a16", "int4" }, { "awq", "int4" }, { "gptq", "int4" } }
+
+--- The word of a format in the name of a model; 16 bits where there is none.
+local function format_of(text)
+  for _, each in ipairs(format_words) do
+    if text:lower():find(each[1], 1, true) then return each[2] end
   end
+  return "bf16"
+end
+
+--- The key deployment.weights of the format that a name says; nil where it says none, or the model's own.
+local function weights_of(case, model)
+  local word = format_of(case.model)
+  if word == "bf16" then return nil end
+  local found = weights.of(model, word)
+  return found == "int4" and "int4_group128" or found
 end
 
 --- Whether a column is a launch command.
@@ -111,10 +123,8 @@ local function start_up(case, chosen)
   local text, told = command_of(core.copy(case, { release = chosen.release }), model)
   local given = launch.capacity(reader, { hardware = spec.hardware(gpu) }, { text = text, model = model.name,
     engine = chosen.text })
-  local is_own = native.rank_counts(model, {}).weights:find "int4"
-  if has_int4_words(case.model) and not is_own then
-    given.deployment = core.copy(given.deployment, { weights = "int4_group128" })
-  end
+  local format = weights_of(case, model)
+  if format then given.deployment = core.copy(given.deployment, { weights = format }) end
   return start_ups[case.figure](capacity.of(given, reader)), told
 end
 
@@ -162,17 +172,6 @@ local function load_of(case)
   return out, not isl and ("lengths are not stated: %d+%d tokens"):format(out.isl, out.osl) or nil
 end
 
-local format_words = { { "nvfp4", "fp4" }, { "mxfp4", "mxfp4" }, { "fp4", "fp4" }, { "fp8", "fp8" }, { "int4", "int4" },
-  { "w4a16", "int4" }, { "awq", "int4" }, { "gptq", "int4" } }
-
---- The word of a format in the name of a model; 16 bits where there is none.
-local function format_of(text)
-  for _, each in ipairs(format_words) do
-    if text:lower():find(each[1], 1, true) then return each[2] end
-  end
-  return "bf16"
-end
-
 --- family, system, format and mode of "family|gpu|engine|format|[agg|pd|]widths", else of the row's columns.
 local function parts_of(case)
   local parts = {}
@@ -184,9 +183,14 @@ local function parts_of(case)
   return parts
 end
 
+--- Whether a column is a list "name=value;name=value", of mode pd "P: .. D: ..".
+local function is_list(text)
+  return text:find "^P:" ~= nil or text:find "^[%w_.]+=[^ ]*;" ~= nil or text:find "^[%w_.]+=[^ ,;]*$" ~= nil
+end
+
 --- The options of a side as "name=value;..": those of a list as they stand, else what the words say.
 local function options_of(case, is_before)
-  if not case.command:find "^[%w_.]+=[^ ]*;" and not case.command:find "^[%w_.]+=[^ ,;]*$" then
+  if not is_list(case.command) then
     local said, told = prose.read(catalogue.of(case.engine), case.command)
     local out = {}
     for name, value in core.sorted_pairs(said.options) do out[#out + 1] = ("%s=%s"):format(name, tostring(value)) end
