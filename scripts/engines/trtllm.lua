@@ -253,7 +253,7 @@ return {
     { before = "1.2.0rc5", exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
     { since = "1.2.0rc5", exchange = "nvlink_one_sided", seen = "1.4.0rc4",
       code = "tensorrt_llm/_torch/moe/fused_moe/communication/communication_factory.py: create_strategy",
-      source = "pull request 9486 and communication_factory.py: the one-sided exchange is tried first, then the other" },
+      source = "pull request 9486 and communication_factory.py: the one-sided exchange is tried first" },
     { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all", source = "docs/source/features/helix.md: Helix alone, on "
       .. "decode servers behind servers that prefill; not modelled" },
     { experts_apart = false, source = "issue 6577, open" },

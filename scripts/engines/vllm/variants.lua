@@ -1,13 +1,17 @@
---- Words behind a release of vLLM that people use for a switch of it.
-local v2, v1 = { VLLM_USE_V2_MODEL_RUNNER = "1" }, { VLLM_USE_V2_MODEL_RUNNER = "0" }
-local counts, ignores = { VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS = "1" },
-  { VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS = "0" }
+--- Words behind a release of vLLM that people use for a switch of it: longer words first.
 
--- vllm/envs.py; longer words first
-return {
-  { words = "model runner v2", options = v2 }, { words = "runner v2", options = v2 }, { words = "mrv2", options = v2 },
-  { words = "model runner v1", options = v1 }, { words = "runner v1", options = v1 }, { words = "mrv1", options = v1 },
-  { words = "graph estimate on", options = counts }, { words = "estimate on", options = counts },
-  { words = "graph estimate off", options = ignores }, { words = "estimate off", options = ignores },
-  { words = "eager", options = { enforce_eager = true } },
-}
+--- A row for each spelling of what a variable switches.
+local function spelled(rows, variable, value, ...)
+  for _, words in ipairs { ... } do
+    rows[#rows + 1] = { words = words, options = { [variable] = value }, source = "vllm/envs.py: " .. variable }
+  end
+end
+
+local rows = { { words = "eager", options = { enforce_eager = true }, source = "vllm/engine/arg_utils.py" } }
+local runner, estimate = "VLLM_USE_V2_MODEL_RUNNER", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"
+spelled(rows, runner, "1", "model runner v2", "runner v2", "mrv2")
+spelled(rows, runner, "0", "model runner v1", "runner v1", "mrv1")
+spelled(rows, estimate, "1", "graph estimate on", "estimate on")
+spelled(rows, estimate, "0", "graph estimate off", "estimate off")
+
+return rows

@@ -83,11 +83,13 @@ test("a release with a variant is that of its switch; words are read for what th
 end)
 
 local function speed(id, figure, releases, command, load)
-  return ('%s,two,Qwen3-8B,h100-sxm,1,vllm,%s,"%s","%s",%s,5,5,flat,no,yes\n'):format(id, releases, command, load, figure)
+  return ('%s,two,Qwen3-8B,h100-sxm,1,vllm,%s,"%s","%s",%s,5,5,flat,no,yes\n'):format(id, releases, command, load,
+    figure)
 end
 
 test("tokens per second are those of a closed loop; as above is the command of the row before", function()
-  local list = run(speed("a", "decode_tok_s C2", "0.22.0,0.22.0", "vLLM, tp 1, fp8 KV, max_num_seqs 2", "4 output tokens"),
+  local words = "vLLM, tp 1, fp8 KV, max_num_seqs 2"
+  local list = run(speed("a", "decode_tok_s C2", "0.22.0,0.22.0", words, "4 output tokens"),
     speed("b", "tpot_ms C2", "0.22.0,0.22.0", "as above", "4 output tokens")).document.cases
   test.check(list[1].simulated and list[2].simulated, list[1].problem or list[2].problem)
   test.near(list[1].simulated.before, 2 / list[2].simulated.before, 1e-9, "clients over the time of a token")

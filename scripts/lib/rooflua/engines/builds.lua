@@ -12,8 +12,8 @@ local builds = {}
 local build_words = core.set { "nightly", "main", "latest", "dev" }
 local fillers = core.set { "of", "at", "on", "from", "with", "the", "build" }
 local months = {}
-for i, name in ipairs { "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-  "november", "december" } do
+for i, name in ipairs { "january", "february", "march", "april", "may", "june", "july", "august", "september",
+  "october", "november", "december" } do
   months[name], months[name:sub(1, 3)] = i, i
 end
 

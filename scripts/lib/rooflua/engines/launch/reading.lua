@@ -282,7 +282,8 @@ end
 
 local function result_of(chosen, state)
   return { engine = chosen.engine, release = chosen.release, note = chosen.note, is_stated = chosen.is_stated,
-    model = state.model, options = choice.with_options(chosen, state.options), told = state.told, others = state.others }
+    model = state.model, options = choice.with_options(chosen, state.options), told = state.told,
+    others = state.others }
 end
 
 --- What words mean: {engine, release, note, model, options, told, others}.

@@ -117,8 +117,8 @@ function Run:finish(answers)
   for i, each in ipairs(answers) do
     ran = ran + (each.found and 1 or 0)
     list[i] = { id = each.case.id, deployment = each.case.deployment, figure = each.case.figure,
-      counts = each.case.counts ~= false, simulated = each.found and { before = each.found.before, after = each.found.after } or nil,
-      told = each.found and json.array(each.found.told) or nil, right = each.is_right, problem = each.problem }
+      counts = each.case.counts ~= false, told = each.found and json.array(each.found.told) or nil,
+      simulated = each.found and { before = each.found.before, after = each.found.after } or nil, right = each.is_right, problem = each.problem }
   end
   local document = errors.document(counted, kinds, of)
   return { ran = ran, document = { upgrades = document, cases = list }, parts = {

@@ -43,7 +43,7 @@ local function put(out, option, text)
   return true
 end
 
--- Readers of a phrase: (out, phrase) -> whether it says something ------------------------------------------------------
+-- Readers of a phrase: (out, phrase) -> whether it says something --------------------------------------------------
 
 local function assigned(out, phrase)
   local name, value = phrase:match "^(%-*[%a][%w_.%-]*)%s*[=:]%s*(%S+)$"
