@@ -118,7 +118,8 @@ function Run:finish(answers)
     ran = ran + (each.found and 1 or 0)
     list[i] = { id = each.case.id, deployment = each.case.deployment, figure = each.case.figure,
       counts = each.case.counts ~= false, told = each.found and json.array(each.found.told) or nil,
-      simulated = each.found and { before = each.found.before, after = each.found.after } or nil, right = each.is_right, problem = each.problem }
+      simulated = each.found and { before = each.found.before, after = each.found.after } or nil,
+      right = each.is_right, problem = each.problem }
   end
   local document = errors.document(counted, kinds, of)
   return { ran = ran, document = { upgrades = document, cases = list }, parts = {
