@@ -66,12 +66,12 @@ local function is_measured(steps, kind, op)
 end
 
 --- The kind that an engine chooses. TensorRT-LLM's tokens travel where NVLink joins more than a node, and where there
---- are more ranks than a token has experts. Where the one-sided kernels were not timed, those of two sides stand in.
+--- are more ranks than a token has experts.
 local function own_kind(steps, engine, op)
   if engine.exchange == "gathered" or steps.hardware.domain_gpus <= 8 or steps.ranks <= op.rows_per_token then
     return "gathered"
   end
-  for _, kind in ipairs { engine.exchange, "nvlink_two_sided", "deepep" } do
+  for _, kind in ipairs { engine.exchange, "deepep" } do
     if is_measured(steps, kind, op) then return kind end
   end
   return "gathered"
