@@ -114,6 +114,7 @@ test("of a patched release the KV tokens alone count", function()
   local of = run(start("a", "kv_gib", 1, 2, "up", { patched = "yes (a series)" }),
     start("b", "kv_tokens", 1, 2, "up", { patched = "yes (a series)" })).document.upgrades.all
   test.equal(of.rows, 1)
+  test.equal(of.tokens.rows, 0, "how far they change is that of other code")
 end)
 
 test.finish()
