@@ -70,7 +70,7 @@ end)
 
 test("a release with a variant is that of its switch; words are read for what they say, the others are told", function()
   local list = run(start("a", "kv_tokens", 1, 2, "up", { releases = "0.22 (estimate on),0.22 (VLLM_MEMORY_PROFILER_"
-    .. "ESTIMATE_CUDAGRAPHS=0)", command = '"start.sh, GPU_UTIL=0.80, fp8 KV, max_model_len 8192, SPEED=fast"' }),
+    .. "ESTIMATE_CUDAGRAPHS=0)", command = '"start.sh, GPU_UTIL=0.80, fp8 KV, MAX_MODEL_LEN=8192 SPEED=fast"' }),
     start("b", "kv_tokens", 1, 2, "up", { releases = "0.22,0.22",
       command = "vllm serve Qwen/Qwen3-8B --gpu-memory-utilization 0.8 --kv-cache-dtype fp8 --max-model-len 8192" }))
     .document.cases
@@ -88,10 +88,11 @@ local function speed(id, figure, releases, command, load)
 end
 
 test("tokens per second are those of a closed loop; as above is the command of the row before", function()
-  local words = "vLLM, tp 1, fp8 KV, max_num_seqs 2"
+  local words = "vLLM, tp 1, fp8 KV, max_num_seqs 2, prefix cache"
   local list = run(speed("a", "decode_tok_s C2", "0.22.0,0.22.0", words, "4 output tokens"),
     speed("b", "tpot_ms C2", "0.22.0,0.22.0", "as above", "4 output tokens")).document.cases
   test.check(list[1].simulated and list[2].simulated, list[1].problem or list[2].problem)
+  test.equal(table.concat(list[1].told, "; "):find("not read", 1, true), nil)
   test.near(list[1].simulated.before, 2 / list[2].simulated.before, 1e-9, "clients over the time of a token")
 end)
 

@@ -84,7 +84,13 @@ local function drafts(out, phrase)
   return true
 end
 
-local readers = { assigned, widths, kv_format, drafts }
+--- "prefix cache", "enforce eager": a switch that is on.
+local function switched(out, phrase)
+  local option = option_of(out.engine, (phrase:lower():gsub("%s+", "_")))
+  return option ~= nil and option.type == "switch" and put(out, option, "on")
+end
+
+local readers = { assigned, widths, kv_format, drafts, switched }
 
 --- The phrases of a text; brackets keep their commas.
 local function phrases_of(text)
@@ -96,13 +102,23 @@ local function phrases_of(text)
   return out
 end
 
---- "--gpu-memory-utilization 0.92 --max-model-len 8192" as one phrase for each flag.
+--- Adds the words of a text, each of which is NAME=VALUE, as phrases; another text as one phrase.
+local function add_words(out, text)
+  local words, is_all = {}, true
+  for word in text:gmatch "%S+" do
+    words[#words + 1] = word
+    is_all = is_all and word:find "^[%w_]+=." ~= nil
+  end
+  for _, each in ipairs(is_all and words or { text }) do out[#out + 1] = each end
+end
+
+--- "--gpu-memory-utilization 0.92 --max-model-len 8192" as one phrase for each flag, "SPEC=mtp CTX=long" for each word.
 local function split_flags(phrases)
   local out = {}
   for _, phrase in ipairs(phrases) do
     local first = phrase:find "%-%-%a"
     local front = first and phrase:sub(1, first - 1):match "^(.-)%s*$" or phrase
-    if front ~= "" then out[#out + 1] = front end
+    add_words(out, front)
     for flag in (first and phrase:sub(first) or ""):gmatch "%-%-[^%-]%S*%s*[^%-%s]*%S*" do
       out[#out + 1] = flag:match "^(.-)%s*$"
     end
@@ -127,6 +143,8 @@ function prose.read(engine, text)
     if out.method and engine.option["speculative_config.method"] then
       out.options["speculative_config.method"] = out.method
     end
+  elseif out.method == "mtp" and engine.option["speculative_config.method"] then
+    out.options["speculative_config.method"] = "mtp" -- as many drafts as the model has layers for them
   elseif out.method then
     told[#told + 1] = ("drafts by %s without their number: taken without drafts"):format(out.method)
   end
