@@ -46,6 +46,7 @@ end)
 test("times are those of a closed loop of the deployment", function()
   local of = run(time("a", 2, "flat")).document
   test.equal(of.upgrades.figure.tpot_ms.direction, 1)
+  test.check(table.concat(of.cases[1].told, "; "):find("lengths=[0.8 L, L]", 1, true), "clients do not stay in step")
   local before_s = of.cases[1].simulated.before
   test.check(before_s > 0.001 and before_s < 0.1, "%g s", before_s)
 end)

@@ -207,6 +207,7 @@ local undescribed = "requests=10 a client; lengths=[0.8 L, L]"
 local function question_of(case, chosen, load, is_before)
   local parts = parts_of(case)
   local options, told, ep = options_of(case, is_before)
+  told[#told + 1] = "the client is not described: " .. undescribed
   local environment = {}
   for name, value in core.sorted_pairs(chosen.options) do
     if chosen.engine.option[name].variable then
