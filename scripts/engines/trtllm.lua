@@ -199,7 +199,7 @@ return {
   rules = function() return {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192, ["kv_cache_config.tokens_per_block"] = 32,
       disable_overlap_scheduler = false, ["cuda_graph_config.max_batch_size"] = 128,
-      batch_wait_timeout_iters = 0, batch_wait_max_tokens_ratio = 0,
+      batch_wait_timeout_iters = 0, batch_wait_max_tokens_ratio = 0, seen = "1.4.0rc4",
       code = "tensorrt_llm/llmapi/llm_args.py: BaseLlmArgs, TorchLlmArgs, BaseCudaGraphConfig",
       source = "tensorrt_llm/llmapi/llm_args.py; the same in main of 2026-09" },
     { ["kv_cache_config.free_gpu_memory_fraction"] = 0.9, ["kv_cache_config.dtype"] = "auto",
@@ -225,7 +225,7 @@ return {
       source = "pull request 6061: tokens of requests that run count, too" },
     { pipeline_steps = function(facts) return facts.pp end,
       source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp" },
-    { own_sampling = false, sorted_logit_s = 0,
+    { own_sampling = false, sorted_logit_s = 0, seen = "1.4.0rc4",
       code = "tensorrt_llm/llmapi/llm_args.py: TorchLlmArgs.generation_config",
       source = "pull request 17213: sampling only where asked for" },
     -- Host.
@@ -250,7 +250,10 @@ return {
     { shared_beside = math.huge, source = "_torch/modules/fused_moe: shared experts on a stream of their own" },
     { all_reduce_across_nodes = "own",
       source = "cpp/tensorrt_llm/thop/allreduceOp.cpp: kernels for NVLink between nodes (mnnvlTwoShotAllreduce)" },
-    { exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
+    { before = "1.2.0rc5", exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
+    { since = "1.2.0rc5", exchange = "nvlink_one_sided", seen = "1.4.0rc4",
+      code = "tensorrt_llm/_torch/moe/fused_moe/communication/communication_factory.py: create_strategy",
+      source = "pull request 9486 and communication_factory.py: the one-sided exchange is tried first" },
     { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all", source = "docs/source/features/helix.md: Helix alone, on "
       .. "decode servers behind servers that prefill; not modelled" },
     { experts_apart = false, source = "issue 6577, open" },

@@ -101,6 +101,7 @@ return {
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",
     source = "vllm/v1/metrics/loggers.py, 0.10 on (kv_cache_usage_perc; before, gpu_cache_usage_perc)" },
+  variants = require "engines.vllm.variants",
   model = "",
   model_flags = { "--model" },
   host = { "--host", "--port" },

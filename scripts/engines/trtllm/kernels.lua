@@ -14,6 +14,7 @@ end
 return {
   { architecture = { "cdna3", "cdna4", "xe2" }, no_kernels = "any model",
     source = "TensorRT-LLM support matrix: GPUs of NVIDIA" },
+  { seen = "1.4.0rc4", code = "tensorrt_llm/_torch/moe/fused_moe/fused_moe_cutlass.py: _QUANT_SUPPORT_TABLE",
   { architecture = before_hopper, when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
     source = "_torch/modules/fused_moe/fused_moe_cutlass.py: W4A16 on compute capability 9.0, MXFP8 from 10.0 on; "
       .. "issue 6717: unsupported on SM89" },
@@ -21,5 +22,5 @@ return {
     source = "TensorRT-LLM support matrix: FP8 on Ada and later" },
   { architecture = before_blackwell, when = formats.of_any "nvfp4", no_kernels = unless_marlin "weights in NVFP4",
     source = "issue 2869: CUTLASS FP4 GEMM from compute capability 10.0 on; pull request 13476: Marlin on Hopper where "
-      .. "it is asked for" },
+      .. "it is asked for" } },
 }

@@ -74,14 +74,15 @@ local function graph_sizes(most)
 end
 
 --- Before graphs are captured, vLLM estimates their memory from the first ones: a part for the largest, and for each
---- of the piecewise graphs and those of decode steps a part that grows with the layers.
+--- of the piecewise graphs and those of decode steps a part that grows with the layers. Where all piecewise graphs are
+--- captured instead, they share memory.
 local function captured_bytes(facts)
   local values = facts.values
   if facts.eager then return 0 end
   local rows = facts.seats * (1 + (facts.drafts or 0))
   local own = values.max_cudagraph_capture_size
   local most = facts.is_stated "max_cudagraph_capture_size" and facts.largest_graph or min(2 * rows, own)
-  local graphs = graph_sizes(most) + graph_sizes(min(most, rows))
+  local graphs = values.piecewise_graph_share * graph_sizes(most) + graph_sizes(min(most, rows))
   return values.first_graph_bytes + graphs * facts.model.layers * values.graph_layer_bytes
 end
 

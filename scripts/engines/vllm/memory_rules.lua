@@ -144,6 +144,14 @@ return {
       source = "vllm/v1/worker/gpu_worker.py: not on ROCm; pull requests 47366 and 48526" },
   },
   { first_graph_bytes = 0.4 * gib, graph_layer_bytes = 0.00022 * gib, fitted = true, source = fitted },
+  { piecewise_graph_share = 1, seen = "0.28",
+    code = "vllm/v1/worker/gpu_model_runner.py: GPUModelRunner.profile_cudagraph_memory",
+    source = "vllm/v1/worker/gpu_model_runner.py: the second graph of each kind stands for all that follow" },
+  { since = "0.29", piecewise_graph_share = function(_, own) return own.model_runner == "V2" and 0.3 or 1 end,
+    fitted = true, source = "vllm/v1/worker/gpu/cudagraph_utils.py, profile_cudagraph_memory: piecewise graphs are "
+      .. "captured and measured in full, of those of decode steps two; what they share: fitted on start-up logs of "
+      .. "0.18 to 0.26 that print the estimate and what graphs took (the median of 11; in 6 more those of decode "
+      .. "steps share as well)" },
   { when = has_index, first_graph_bytes = 2.9 * gib,
     fitted = true, source = fitted .. ": with sparse attention the first graph holds its buffers" },
   -- Pages.

@@ -24,7 +24,17 @@ test("a candidate of 1.4 is known; without a release rules hold that were read i
   test.equal(engines.of("trtllm").release, "1.3.0")
   local sources = engines.of("trtllm 1.4.0rc4", { hardware = "h100-sxm", model = "llama-3.1-8b" }).sources
   test.equal(sources["kv_cache_config.free_gpu_memory_fraction"]:find "not read", nil)
-  test.has(sources.max_batch_size, "not read: as 1.3.0")
+  test.equal(sources.max_batch_size:find "not read", nil)
+  test.has(sources.pipeline_steps, "not read: as 1.3.0")
+end)
+
+test("the one-sided exchange is tried first from 1.2.0rc5 on, unless a variable says another", function()
+  local function exchange(release)
+    return engines.of("trtllm " .. release, { hardware = "gb200", model = "deepseek-v3" }).values.exchange
+  end
+  test.equal(exchange "1.2.0rc3", "nvlink_two_sided")
+  test.equal(exchange "1.2.0rc6", "nvlink_one_sided")
+  test.equal(exchange "1.4.0rc4", "nvlink_one_sided")
 end)
 
 test.finish()

@@ -36,7 +36,7 @@ test("TensorRT-LLM's tokens travel where NVLink joins nodes and ranks outnumber 
 end)
 
 test("a travel takes what the rows of its phases take, by tokens of one rank", function()
-  local steps = bind("gb200", "trtllm", 32)
+  local steps = bind("gb200", "trtllm", 32, { exchange = "nvlink_two_sided" })
   local rows = rows_of(steps, 128, 32)
   for _, phase in ipairs { "prepare", "dispatch", "combine" } do
     local _, estimate = steps.database:lookup { op = "expert_exchange", mode = "nvlink_two_sided", phase = phase,
@@ -60,12 +60,20 @@ test("one-sided kernels need no preparation, and DeepEP's normal mode runs what 
 end)
 
 test("more tokens never take less time on their way", function()
-  local steps, last_s = bind("gb200", "trtllm", 32), 0
+  local steps, last_s = bind("gb200", "trtllm", 32, { exchange = "nvlink_two_sided" }), 0
   for n = 1, 700, 13 do
     local rows = rows_of(steps, n, 32)
     local time_s = rows.expert_prepare.time_s + rows.expert_dispatch.time_s + rows.expert_combine.time_s
     test.at_least(time_s, last_s - 1e-12, n)
     last_s = time_s
+  end
+end)
+
+test("the engine's own exchange is one-sided: nothing prepares it", function()
+  for _, format in ipairs { "nvfp4", "fp8_block" } do
+    local rows = rows_of(bind("gb200", "trtllm", 32, nil, { weights = format }), 64, 32)
+    test.equal(rows.expert_prepare, nil, format)
+    test.check(rows.expert_dispatch.shape:find "nvlink_one_sided", "%s", rows.expert_dispatch.shape)
   end
 end)
 

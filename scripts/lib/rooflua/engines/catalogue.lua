@@ -15,6 +15,7 @@
 --     startup       what it prints when it starts, rows by release (startup/rows.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     log           what it logs when it starts (logs/log.lua)
+--     variants      {words, options}: words behind a release that are switches of it (engines/builds.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
 --                   code, fitted}, and lists of rows, which may say the last three for all of theirs (engines/ages.lua)
@@ -40,7 +41,8 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
-  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "startup", "kv_events", "log", "seen" }
+  "host_memory", "offload_blocks_before", "variants", "implies", "prometheus", "metrics", "startup", "kv_events", "log",
+  "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

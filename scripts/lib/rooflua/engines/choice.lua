@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local ages = require "rooflua.engines.ages"
+local builds = require "rooflua.engines.builds"
 local catalogue = require "rooflua.engines.catalogue"
 local documents = require "rooflua.engines.documents"
 local release = require "rooflua.engines.release"
@@ -44,19 +45,52 @@ local function unstated(engine)
     newest == catalogue.last(engine) and "is known" or "was read in whole")
 end
 
---- {engine, release, note} of "vllm 0.19".
-function choice.parse(text)
+--- Sentences about what stands behind a release: switches that are set, words that are none.
+local function told_of(engine, build)
+  local out = {}
+  for name, value in core.sorted_pairs(build.options) do
+    out[#out + 1] = ("%s = %s"):format((engine.option[name] or {}).flag or name, tostring(value))
+  end
+  if #build.others > 0 then
+    out[#out + 1] = ("no switch that is known, left out: %s"):format(core.join(build.others, " "))
+  end
+  return out
+end
+
+--- {engine, release, note, options} of "vllm 0.19", "vllm 0.26.0 runner V2", "vllm nightly of 7 September".
+--- @param reads_options boolean? whether the caller reads the options that words behind the release switch
+function choice.parse(text, reads_options)
   core.text(text, "engine")
-  local name, asked = text:match "^%s*([^%s=]+)%s*=*%s*(%S*)%s*$"
+  local name, asked = text:match "^%s*([^%s=]+)%s*=*%s*(.-)%s*$"
   if not name then core.fail("'%s': expected an engine and its release, as in \"vllm 0.19\"", text) end
   local engine = catalogue.of(name)
   if asked == "" then
-    return { engine = engine, release = catalogue.newest(engine), note = unstated(engine) }
+    return { engine = engine, release = catalogue.newest(engine), note = unstated(engine), options = {} }
   end
-  local version, note = known_release(engine, asked)
-  local age = ages.note(engine, version)
-  return { engine = engine, release = version, note = note and age and note .. "; " .. age or note or age,
-    is_stated = true }
+  local build = builds.read(engine, asked) or { version = asked, options = {}, others = {} }
+  local version, note = known_release(engine, build.version)
+  if next(build.options) and not reads_options then
+    core.fail("'%s': %s stands behind the release, and no option is read here", text, told_of(engine, build)[1])
+  end
+  local notes = { note, ages.note(engine, version) }
+  if not notes[1] then notes = { notes[2] } end
+  for _, each in ipairs(told_of(engine, build)) do notes[#notes + 1] = ("\"%s\": %s"):format(text, each) end
+  return { engine = engine, release = version, note = #notes > 0 and core.join(notes, "; ") or nil,
+    is_stated = true, options = build.options }
+end
+
+--- The options of a choice with those that are stated apart; an option that both say in another way is an error.
+--- @param stated table<string, any>
+function choice.with_options(chosen, stated)
+  local out = core.copy(stated)
+  for name, value in pairs(chosen.options or {}) do
+    if out[name] ~= nil and tostring(out[name]) ~= tostring(value) then
+      core.fail("%s %s: %s is %s and %s", chosen.engine.name, chosen.release, name, tostring(value),
+        tostring(out[name]))
+    end
+    out[name] = value
+  end
+  return out
 end
 
 --- {a = {b = 1}} as {["a.b"] = 1}: options of a YAML file. The value of an option that is a document stays together.
@@ -195,8 +229,9 @@ end
 --- The engine of a scenario's key `engine`: {engine, release, note, options, is_stated}.
 function choice.of(given)
   if type(given) == "string" then
-    local chosen = choice.parse(given)
-    chosen.options = {}
+    local chosen = choice.parse(given, true)
+    chosen.options = options_of(chosen, chosen.options)
+    if next(chosen.options) then chosen.notes = choice.notes(chosen.engine, chosen.options) end
     return chosen
   end
   if type(given) ~= "table" then
@@ -212,8 +247,9 @@ function choice.of(given)
       options[key] = value
     end
   end
-  local chosen = choice.parse(plain[1])
-  chosen.options = options_of(chosen, options)
+  local chosen = choice.parse(plain[1], true)
+  chosen.options = choice.with_options({ engine = chosen.engine, release = chosen.release,
+    options = options_of(chosen, chosen.options) }, options_of(chosen, options))
   chosen.notes = choice.notes(chosen.engine, chosen.options)
   return chosen
 end

@@ -99,6 +99,7 @@ return {
   of_memory("other_sampler_bytes", "B", "the same of the sampler that runs where another package is installed"),
   of_memory("first_graph_bytes", "B", "of the largest CUDA graph"),
   of_memory("graph_layer_bytes", "B", "of one layer in each further graph"),
+  of_memory("piecewise_graph_share", "1", "part of it that a further piecewise graph of prompts takes"),
   of_memory("model_runner", nil, "which of the model runners of an engine a deployment has, as its authors call them"),
   of_memory("graphs_counted", nil, "whether an estimate of the CUDA graphs is taken from the KV cache"),
   of_memory("group_slack", "1", "layers of the most frequent kind to the rarest, below which they fill a group"),

@@ -282,7 +282,8 @@ end
 
 local function result_of(chosen, state)
   return { engine = chosen.engine, release = chosen.release, note = chosen.note, is_stated = chosen.is_stated,
-    model = state.model, options = state.options, told = state.told, others = state.others }
+    model = state.model, options = choice.with_options(chosen, state.options), told = state.told,
+    others = state.others }
 end
 
 --- What words mean: {engine, release, note, model, options, told, others}.
@@ -292,7 +293,7 @@ end
 function reading.words(command, about)
   local begun = start.of(command.words)
   local engine = begun.engine
-  local chosen = about.engine and choice.parse(about.engine)
+  local chosen = about.engine and choice.parse(about.engine, true)
     or choice.parse(engine.name .. (begun.release and " " .. begun.release or ""))
   if catalogue.root(chosen.engine) ~= engine then
     core.fail("the command starts %s, and the engine that is stated is %s", engine.name, chosen.engine.name)

@@ -1,7 +1,7 @@
 -- Measured upgrades as a kind of set (validate/harness.lua): one case per figure, before and after a change of release.
 --
 --     direction   up, down or flat: 3 %, of what is printed at start-up 0.5 %; of starts whether both answers are right
---     tokens      |ln(simulated change / measured change)| of KV tokens
+--     tokens      |ln(simulated change / measured change)| of KV tokens, not of patched releases: other code decides it
 local core = require "rooflua.base.core"
 local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
@@ -27,8 +27,14 @@ Run.__index = Run
 
 function upgrades.open(options)
   local run = { path = options.path, cases = cells.read_all(options, rows), only = "id",
-    options = { seed = 0, seeds = 1, requests_per_client = 0, modelled = 0,
+    options = { kept = {}, seed = 0, seeds = 1, requests_per_client = 0, modelled = 0,
       folder = (options.path:match "^(.*/)" or ""), steps = step_model.of(options.steps, options.parameters) } }
+  for i, case in ipairs(run.cases) do -- "as above": the command of the row before that says one of this deployment
+    for j = i - 1, 1, -1 do
+      if not case.command:lower():find "^as above" then break end
+      if run.cases[j].deployment == case.deployment then case.command = run.cases[j].command end
+    end
+  end
   run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
@@ -56,7 +62,7 @@ function Run:take(i, found, problem)
   end
   out.answer = direction_of(case.figure, found.before, found.after)
   out.is_right = out.answer == case.direction
-  if case.figure == "kv_tokens" and found.before > 0 and found.after > 0 then
+  if case.figure == "kv_tokens" and not case.is_patched and found.before > 0 and found.after > 0 then
     out.tokens = math.abs(math.log(found.after / found.before / (case.after / case.before)))
   end
   return out
@@ -111,7 +117,9 @@ function Run:finish(answers)
   for i, each in ipairs(answers) do
     ran = ran + (each.found and 1 or 0)
     list[i] = { id = each.case.id, deployment = each.case.deployment, figure = each.case.figure,
-      counts = each.case.counts ~= false, simulated = each.found, right = each.is_right, problem = each.problem }
+      counts = each.case.counts ~= false, told = each.found and json.array(each.found.told) or nil,
+      simulated = each.found and { before = each.found.before, after = each.found.after } or nil,
+      right = each.is_right, problem = each.problem }
   end
   local document = errors.document(counted, kinds, of)
   return { ran = ran, document = { upgrades = document, cases = list }, parts = {

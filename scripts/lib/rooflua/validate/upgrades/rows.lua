@@ -1,10 +1,10 @@
 -- The rows of a file of measured upgrades: one figure of one deployment before and after a change of release.
 --
---     figure     its first word is kv_tokens, kv_gib, max_concurrency, graph_gib, starts, tpot_ms or ttft_ms
---     command    a launch command or its flags; of a deployment "family|gpu|engine|format|.." options
+--     figure     its first word is one of setup.lua's: kv_tokens, tpot_ms, ..; further words may say the clients, "C8"
+--     command    a launch command, or words of prose.lua; of a deployment "family|gpu|engine|format|.." options
 --                "name=value;name=value" of the side after
 --     same_settings  of options that were others before: "no: NAME: BEFORE -> AFTER; ..", "(default)" where not stated
---     load       of times "closed loop 1024/1024, 4 clients": tokens of prompts and answers
+--     load       of times "closed loop 1024/1024, 4 clients": tokens of prompts and answers; or "1 client"
 --     before     and after; a row without one of them is no pair and does not count
 --     patched    "yes .." where other code than the release's ran: its KV tokens alone are compared
 local columns = require "rooflua.validate.columns"
@@ -13,7 +13,8 @@ local core = require "rooflua.base.core"
 local directions = { "up", "down", "flat", "starts" }
 
 local function case_of(case)
-  case.figure = case.figure:match "^[%w_]+" or ""
+  case.figure, case.which = case.figure:match "^([%w_]+)%s*(.*)$"
+  case.figure, case.which = case.figure or "", case.which or ""
   case.before, case.after = tonumber(case.before) or case.before, tonumber(case.after) or case.after
   local both = type(case.before) == "number" and type(case.after) == "number"
   local is_pair = both or case.figure == "starts" and case.before ~= "" and case.after ~= ""

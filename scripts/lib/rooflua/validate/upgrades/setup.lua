@@ -1,41 +1,49 @@
 -- A measured upgrade as two questions: the same deployment on the release before and on the one after.
 local capacity = require "rooflua.serving.capacity"
 local catalogue = require "rooflua.engines.catalogue"
+local choice = require "rooflua.engines.choice"
 local columns = require "rooflua.validate.columns"
+local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
+local json = require "rooflua.json"
 local launch = require "rooflua.applied.launch"
 local loops = require "rooflua.validate.closed_loops.rows"
 local loop_setup = require "rooflua.validate.closed_loops.setup"
-local native = require "rooflua.native"
 local Reader = require "rooflua.scenario.reader"
+local prose = require "rooflua.validate.upgrades.prose"
 local release = require "rooflua.engines.release"
 local spec = require "rooflua.spec"
+local weights = require "rooflua.validate.closed_loops.weights"
 
 local setup = {}
 
---- The newest release before another one: "nightly before 0.21" is 0.20. A build without a day is from before the
---- release that it is upgraded to.
-local function release_before(case, about, version)
-  local later, found, parsed = version:match "before ([%d.]+)", nil, release.parse(version)
-  local has_no_day = parsed and parsed.is_build and not parsed.day
-  if has_no_day and version == case.version_before then later = case.version_after end
-  for _, each in ipairs(later and about.releases or {}) do
-    if release.earlier(each.name, later) then found = each.name end
-  end
-  return found
-end
-
---- A release that the rules know. An upgrade to an unknown one has no answer: that of the newest known one is no answer
---- to it. A build of a day is the release of its day.
-local function known_release(case, version)
+--- The release of a side, with what is switched behind it. A build without a day is from before the release that it is
+--- upgraded to. An upgrade to an unknown release has no answer: that of the newest known one is no answer to it.
+local function release_of(case, version)
   local about = catalogue.of(case.engine)
-  version = release_before(case, about, version) or version
-  local parsed, newest = release.parse(version), catalogue.last(about)
-  local has_day = parsed and parsed.is_build and parsed.day and parsed.day ~= ""
-  if not parsed or parsed.is_build and not has_day or not has_day and release.earlier(newest, version) then
+  local newest, parsed = catalogue.last(about), release.parse(version)
+  local has_no_day = parsed and parsed.is_build and (parsed.day or "") == ""
+  if has_no_day and version == case.version_before and release.parse(case.version_after) then
+    version = "nightly before " .. case.version_after
+  end
+  local ok, chosen = pcall(choice.parse, case.engine .. " " .. version, true)
+  local known = ok and release.parse(chosen.release)
+  if not ok or has_no_day and version == case.version_after or not known.is_build
+    and release.earlier(newest, chosen.release) then
     core.fail("%s: %s %s is no release that is known (up to %s)", case.where, case.engine, version, newest)
   end
-  return version
+  chosen.text = case.engine .. " " .. version
+  return chosen
+end
+
+--- Whether every rule of an engine holds for both releases or for neither.
+local function has_same_rules(engine, a, b)
+  for _, list in ipairs { engine.rules, engine.implies or {}, engine.options } do
+    for _, row in ipairs(list) do
+      if release.holds(row, a) ~= release.holds(row, b) then return false end
+    end
+  end
+  return true
 end
 
 -- Start-ups -------------------------------------------------------------------------------------------------------
@@ -54,12 +62,13 @@ local start_ups = { kv_tokens = function(found) return found.tokens end,
   graph_gib = function(found) return part_of(found, "graphs") end,
   starts = function(found) return found.starts and "yes" or "no" end }
 
---- The model of a row, by its name or without a remark in brackets, an owner and the word of a format.
+--- The model of a row, by its name or without a remark in brackets, an owner and words of a format.
 local function model_of(case)
   local bare = case.model:gsub("%s*%b()", "")
   local short = bare:gsub("^.*/", ""):gsub("%-[Aa][Ww][Qq].*$", ""):gsub("%-[Gg][Pp][Tt][Qq].*$", "")
   local problem
-  for _, name in ipairs { case.model, bare, short, (short:gsub("%-it$", "")) } do
+  local first = short:match "^%S+" or short -- "Qwen3.6-27B AutoRound int4"
+  for _, name in ipairs { case.model, bare, short, (short:gsub("%-it$", "")), first } do
     local ok, found = pcall(spec.model, name)
     if ok then return found end
     problem = problem or found
@@ -67,39 +76,68 @@ local function model_of(case)
   return error(problem, 0)
 end
 
-local function has_int4_words(text)
-  text = text:lower()
-  for _, word in ipairs { "awq", "gptq", "int4", "w4a16" } do
-    if text:find(word, 1, true) then return true end
+local format_words = { { "nvfp4", "fp4" }, { "mxfp4", "mxfp4" }, { "fp4", "fp4" }, { "fp8", "fp8" }, { "int4", "int4" },
+  { "w4a16", "int4" }, { "awq", "int4" }, { "gptq", "int4" } }
+
+--- The word of a format in the name of a model; 16 bits where there is none.
+local function format_of(text)
+  for _, each in ipairs(format_words) do
+    if text:lower():find(each[1], 1, true) then return each[2] end
   end
+  return "bf16"
 end
 
---- The launch command of a row, which may state its flags alone: "--max-model-len 8192", "max_model_len 2048".
+--- The key deployment.weights of the format that a name says; nil where it says none, or the model's own.
+local function weights_of(case, model)
+  local word = format_of(case.model)
+  if word == "bf16" then return nil end
+  local found = weights.of(model, word)
+  return found == "int4" and "int4_group128" or found
+end
+
+--- Whether a column is a launch command.
+local function is_command(text) return text:find "serve" ~= nil or text:find "launch" ~= nil end
+
+--- The launch command of a row, which may say its options in other words; sentences about what it does not say.
 local function command_of(case, model)
-  if case.command:find "serve" or case.command:find "launch" then return case.command end
-  local flags = {}
-  for name, value in case.command:gmatch "%-*([%a][%w_%-]+)[ =]([%d.]+)" do
-    flags[#flags + 1] = ("--%s %s"):format(name:gsub("_", "-"), (value:gsub("%.$", "")))
+  if is_command(case.command) then return case.command, {} end
+  local engine = catalogue.of(case.engine)
+  local said, told = prose.read(engine, case.command)
+  local tp, dp, ep = case.tp:match "^(%d+),?(%d*),?(%d*)$"
+  local widths = { tp = tonumber(tp), dp = tonumber(dp), ep = tonumber(ep) }
+  local options = core.copy(said.options)
+  for name, key in pairs { tp = "deployment.tp", dp = "deployment.dp", ep = "deployment.ep" } do
+    local value = name == "ep" and said.ep or widths[name]
+    for _, option in ipairs(value and value > 1 and engine.options or {}) do
+      if option.key == key and options[option.name] == nil then
+        options[option.name] = option.type == "switch" and true or value
+      end
+    end
   end
-  return ("vllm serve %s %s"):format(model.name, table.concat(flags, " "))
+  return command.write { engine = engine, release = case.release, model = model.name, options = options }, told
 end
 
-local function start_up(case, version)
+local function start_up(case, chosen)
   local gpu = case.gpu:gsub("%s*%b()", "")
-  local engine = case.engine .. " " .. known_release(case, version)
   local model, reader = model_of(case), Reader.new "validate"
-  local given = launch.capacity(reader, { hardware = spec.hardware(gpu) },
-    { text = command_of(case, model), engine = engine, model = model.name })
-  local is_own = native.rank_counts(model, {}).weights:find "int4"
-  if has_int4_words(case.model) and not is_own then
-    given.deployment = core.copy(given.deployment, { weights = "int4_group128" })
-  end
-  return start_ups[case.figure](capacity.of(given, reader))
+  local text, told = command_of(core.copy(case, { release = chosen.release }), model)
+  local given = launch.capacity(reader, { hardware = spec.hardware(gpu) }, { text = text, model = model.name,
+    engine = chosen.text })
+  local format = weights_of(case, model)
+  if format then given.deployment = core.copy(given.deployment, { weights = format }) end
+  return start_ups[case.figure](capacity.of(given, reader)), told
 end
 
 -- Times -----------------------------------------------------------------------------------------------------------
 
-local times = { tpot_ms = "tpot_mean", ttft_ms = "ttft_mean" }
+--- Figures of a closed loop of so many clients that get so many tokens: {tpot_mean, ttft_mean, e2e_mean} in seconds.
+local times = { tpot_ms = function(found) return found.tpot_mean end,
+  ttft_ms = function(found) return found.ttft_mean end,
+  decode_tok_s = function(found, load) return load.clients / found.tpot_mean end,
+  wall_tok_s = function(found, load) return load.clients * load.osl / found.e2e_mean end,
+  output_tok_s = function(found, load) return load.clients * load.osl / found.e2e_mean end,
+  output_tok_s_gpu = function(found, load) return load.clients * load.osl / found.e2e_mean end,
+  prefill_tok_s = function(found, load) return load.isl / found.ttft_mean end }
 
 --- The options "name=value;.." of the side before. Those of the side after are stated, and of those that changed with
 --- the release what they were: "no: block_size: 32 -> (default); ..".
@@ -118,35 +156,119 @@ local function options_before(case)
   return core.join(options, ";")
 end
 
---- The question of a closed loop that a deployment "family|gpu|engine|format|[agg|pd|]widths" and a load describe.
-local function question_of(case, version)
+--- Lengths of requests whose lengths are not stated: those of `vllm bench serve`.
+local unstated_isl, unstated_osl = 1024, 128
+
+local function number(text) return text and tonumber((text:gsub(",", ""))) end
+
+--- The load of a row: {isl, osl, clients}, of "closed loop 1024/1024, 4 clients", "1 client, bench.sh" and the figure's
+--- own "C8"; and a sentence on what is assumed. nil where it is no closed loop.
+local function load_of(case)
+  local isl, osl = case.load:match "(%d+)/(%d+)"
+  local clients = number(case.load:match "(%d+) clients?") or number(case.which:lower():match "%f[%w]c(%d+)%f[%W]")
+  if not clients or case.load:find "trace" then return nil end
+  local tokens = number(case.load:match "([%d,]+) output tokens")
+  local out = { clients = clients, isl = number(isl) or unstated_isl, osl = number(osl) or tokens or unstated_osl }
+  return out, not isl and ("lengths are not stated: %d+%d tokens"):format(out.isl, out.osl) or nil
+end
+
+--- family, system, format and mode of "family|gpu|engine|format|[agg|pd|]widths", else of the row's columns.
+local function parts_of(case)
   local parts = {}
   for part in case.deployment:gmatch "[^|]+" do parts[#parts + 1] = part end
-  local isl, osl, clients = case.load:match "(%d+)/(%d+), (%d+) clients"
-  if #parts < 5 or not isl then
-    core.fail("%s: expected a deployment as family|gpu|engine|format|widths and a load as 'closed loop 1024/1024, "
-      .. "4 clients'; found '%s' and '%s'", case.where, case.deployment, case.load)
+  if #parts < 5 then
+    return { model_of(case).name, (case.gpu:gsub("%s*%b()", "")), case.engine, format_of(case.model), "agg" }
   end
-  local mode = parts[5] == "pd" and "pd" or "agg"
+  parts[5] = parts[5] == "pd" and "pd" or "agg"
+  return parts
+end
+
+--- Whether a column is a list "name=value;name=value", of mode pd "P: .. D: ..".
+local function is_list(text)
+  return text:find "^P:" ~= nil or text:find "^[%w_.]+=[^ ]*;" ~= nil or text:find "^[%w_.]+=[^ ,;]*$" ~= nil
+end
+
+--- The options of a side as "name=value;..": those of a list as they stand, else what the words say.
+local function options_of(case, is_before)
+  if not is_list(case.command) then
+    local said, told = prose.read(catalogue.of(case.engine), case.command)
+    local out = {}
+    for name, value in core.sorted_pairs(said.options) do out[#out + 1] = ("%s=%s"):format(name, tostring(value)) end
+    return core.join(out, ";"), told, said.ep
+  end
+  return is_before and options_before(case) or case.command, {}
+end
+
+--- What clients of a closed loop send that no row describes. With lengths that are all the same every client would stay
+--- in step with the others, which those of a benchmark with random lengths do not.
+local undescribed = "requests=10 a client; lengths=[0.8 L, L]"
+
+--- The question of a closed loop on one side.
+local function question_of(case, chosen, load, is_before)
+  local parts = parts_of(case)
+  local options, told, ep = options_of(case, is_before)
+  told[#told + 1] = "the client is not described: " .. undescribed
+  local environment = {}
+  for name, value in core.sorted_pairs(chosen.options) do
+    if chosen.engine.option[name].variable then
+      environment[#environment + 1] = name .. "=" .. value
+    else
+      options = options .. ";" .. name .. "=" .. tostring(value)
+    end
+  end
+  local widths = case.tp:find "," and case.tp or ("%d,1,%d"):format(tonumber(case.tp) or 1, ep or 1)
   return columns.of_cells(loops, { question = case.id, family = parts[1], system = parts[2], engine = parts[3],
-    format = parts[4], engine_version = known_release(case, version), mode = mode, widths = case.tp,
-    workers = mode == "pd" and "P:1 D:1" or "", isl = isl, osl = osl, clients = clients, ttft_ms = "1", tpot_ms = "1",
-    options = version == case.version_before and options_before(case) or case.command }, case.where)
+    format = parts[4], engine_version = chosen.release, mode = parts[5], widths = widths,
+    workers = parts[5] == "pd" and "P:1 D:1" or "", isl = tostring(load.isl), osl = tostring(load.osl),
+    clients = tostring(load.clients), ttft_ms = "1", tpot_ms = "1", options = options,
+    client = undescribed, env = core.join(environment, ";") }, case.where), told
 end
 
-local function time(case, version, options)
-  local question = question_of(case, version)
+--- Simulated times of questions of this run; a row for each figure asks the same again.
+local function simulated(case, chosen, load, is_before, options)
+  local question, told = question_of(case, chosen, load, is_before)
   if question.problem then core.fail("%s", question.problem) end
-  return loop_setup.answer(question, options.steps, options).simulated[times[case.figure]]
+  local key = json.encode { question.key, question.version, load, question.parts, question.command }
+  local kept = options.kept
+  kept[key] = kept[key] or loop_setup.answer(question, options.steps, options)
+  for _, note in ipairs(kept[key].notes) do told[#told + 1] = note end
+  return kept[key].simulated, told
 end
 
---- The simulated figure before and after.
----@param options table {steps, seed, seeds, requests_per_client, modelled, folder}
+local function time(case, chosen, options, is_before)
+  local load, note = load_of(case)
+  if not load then
+    core.fail("%s: expected a load as 'closed loop 1024/1024, 4 clients', found '%s'", case.where, case.load)
+  end
+  local found, told = simulated(case, chosen, load, is_before, options)
+  told[#told + 1] = note
+  return times[case.figure](found, load), told
+end
+
+--- The simulated figure before and after: {before, after, told}. Where the same rules hold on both sides, with the same
+--- switches, nothing changes, whatever the load: {before = 1, after = 1} of one that is not simulated.
+---@param options table {steps, seed, seeds, requests_per_client, modelled, folder, kept = {}}
 function setup.answer(case, options)
   local ask = start_ups[case.figure] and start_up or times[case.figure] and time
     or core.fail("%s: nothing simulates the figure '%s'", case.where, case.figure)
-  local out = { before = ask(case, case.version_before, options), after = ask(case, case.version_after, options) }
-  if out.before == nil or out.after == nil then core.fail("%s: no %s is simulated", case.where, case.figure) end
+  local from, to = release_of(case, case.version_before), release_of(case, case.version_after)
+  local is_same = json.encode(from.options) == json.encode(to.options) and not case.same_settings:find "%->"
+    and has_same_rules(from.engine, from.release, to.release)
+  if is_same and ask == time and not load_of(case) then
+    return { before = 1, after = 1, told = { "the same rules hold on both sides: nothing changes" } }
+  end
+  local out = { told = {} }
+  if is_same then to = core.copy(to, { release = from.release }) end -- one question, asked once
+  local before, told = ask(case, from, options, true)
+  local after, more = ask(case, to, options, false)
+  out.before, out.after = before, after
+  local seen = {}
+  for _, list in ipairs { { from.note, to.note }, told, more } do
+    for _, each in pairs(list) do
+      if not seen[each] then seen[each], out.told[#out.told + 1] = true, each end
+    end
+  end
+  if before == nil or after == nil then core.fail("%s: no %s is simulated", case.where, case.figure) end
   return out
 end
 
