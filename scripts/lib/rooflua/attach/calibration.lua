@@ -8,7 +8,7 @@ local parameters = require "rooflua.explore.fit.parameters"
 local calibration = {}
 
 local near = 0.02         -- mean relative error, below which nothing is left to explain
-local alone, together = 30, 80 -- evaluations of a fit of one parameter, and of all
+local alone, together = 30, 160 -- evaluations of a fit of one parameter, and of all
 local part_of_limit = 0.5 -- of the time that there is, which the fits may take
 local least = 12          -- evaluations, below which a fit finds nothing
 --- Of the host's times in force: those of a server may be much longer than any that was measured.
