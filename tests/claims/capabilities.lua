@@ -51,6 +51,7 @@ return {
   { has = "command capacity", name = "check of memory" },
   { has = "command advise", name = "advice on settings" },
   { has = "command files", name = "start-up logs" },
+  { has = "command attach", name = "a server by its files" },
   { has = "command upgrade", name = "the effect of an upgrade" },
   { has = "command check-run", name = "check of measured runs" },
   { has = "command repl", name = "live simulations", words = { "%f[%a]forks?%f[%A]" } },

@@ -1,18 +1,22 @@
 -- Which parameter of a simulation, or which of them together, makes it answer as the server did. One that explains what
 -- was measured alone is taken before several: what several of them share cannot be told apart.
 local calibrate = require "rooflua.explore.fit.calibrate"
+local changes = require "rooflua.applied.changes"
 local core = require "rooflua.base.core"
+local figures = require "rooflua.plausible.figures"
 local json = require "rooflua.json"
 local parameters = require "rooflua.explore.fit.parameters"
+local trials = require "rooflua.advise.trials"
 
 local calibration = {}
 
 local near = 0.02         -- mean relative error, below which nothing is left to explain
-local alone, together = 30, 160 -- evaluations of a fit of one parameter, and of all
+local alone, together = 30, 80 -- evaluations of a fit of one parameter, and of all
 local part_of_limit = 0.5 -- of the time that there is, which the fits may take
 local least = 12          -- evaluations, below which a fit finds nothing
 --- Of the host's times in force: those of a server may be much longer than any that was measured.
 local widest = { 0.1, 50 }
+local around, halvings = { 0.7, 1.4 }, 14 -- of what was found, and how often that range is halved
 local much_better = 0.7   -- of the error of one parameter, that all have to fall below
 
 --- The parameters that are fitted, with the range of each.
@@ -57,6 +61,31 @@ local function alike_of(list)
   return out
 end
 
+--- A fit of one parameter, made exact: of a few requests the error is rough near its least value, and the mean time of
+--- all requests is not. Halves a range around what was found until that mean is the measured one.
+local function exact(asked, given, runs, fit)
+  local found = fit.result.parameters[1]
+  local measured = figures.measured(runs[1]).e2e_s_mean
+  if not measured or found.after <= 0 then return fit end
+  local function with(value) return changes.with(asked.reader, given, { [found.path] = value }) end
+  local function behind(value)
+    local here = { reader = asked.reader, given = with(value), jobs = 1, is_late = function() return false end }
+    local row = trials.rows(here, { {} })[1]
+    return not row.problem and figures.simulated(row).e2e_s_mean / measured - 1 or 0
+  end
+  local low, high = around[1] * found.after, around[2] * found.after
+  if behind(low) * behind(high) >= 0 then return fit end
+  for _ = 1, halvings do
+    local middle = (low + high) / 2
+    if behind(middle) < 0 then low = middle else high = middle end
+  end
+  local out = calibrate.fitted(calibrate.runs, asked.reader, with((low + high) / 2), runs,
+    { params = { found.path }, evaluations = least, groups = false })
+  if out.result.error.after > fit.result.error.after + near / 2 then return fit end
+  out.result.parameters[1].before, out.result.error.before = found.before, fit.result.error.before
+  return out
+end
+
 --- The fit {result, fitted, block}, or why there is none.
 ---@param asked table {reader, given, jobs}
 ---@param runs table[] measured runs
@@ -79,16 +108,12 @@ function calibration.of(asked, runs, run_s, limit_s)
   local best, error = list[1], list[1].result.error
   best.alike = alike_of(list)
   if error.before <= near then return nil, "the simulation is as near as 2 %" end
-  local function again(wanted)
-    local how = core.copy(options(together), { params = wanted })
-    return calibrate.fitted(calibrate.runs, asked.reader, given, runs, how)
-  end
   if error.after > near then
-    local all = again(names)
+    local all = calibrate.fitted(calibrate.runs, asked.reader, given, runs,
+      core.copy(options(together), { params = names }))
     if all.result.error.after < much_better * error.after then best = all end
   else
-    local exact = again { names[best.place] }
-    best = core.copy(exact.result.error.after < error.after and exact or best, { alike = best.alike })
+    best = core.copy(exact(asked, given, runs, best), { alike = best.alike })
   end
   if best.result.error.after < best.result.error.before then return best end
   return nil, "no parameter brings it nearer"
