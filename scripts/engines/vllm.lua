@@ -190,8 +190,7 @@ return {
       values = { "NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE" }, key = "steps.largest_graph",
       read = function(mode) return mode == "NONE" and 0 or nil end,
       says = function(mode)
-        local is_followed = mode == "NONE" or mode == "FULL_DECODE_ONLY"
-        return not is_followed and "graphs hold what they hold by default" or nil
+        return mode == "FULL" and "graphs hold what they hold by default" or nil
       end,
       doc = "what CUDA graphs hold" },
     { "compilation_config", flag = "--compilation-config", also = { "-cc" }, type = "json", idle = { "3" },
