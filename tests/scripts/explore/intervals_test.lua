@@ -147,7 +147,7 @@ test("modelled kernels with constants of another family make an interval wider, 
   test.equal(hopper.modelled.fitted, true, "Hopper has constants of its own")
 end)
 
-test("as wide as a kind that was never measured where what was measured of it has neither nodes, drafts nor the GPU", function()
+test("nodes, drafts and a GPU that no measured deployment has make it as wide as of a kind never measured", function()
   local ends = require "rooflua.intervals.ends"
   local residuals = require "rooflua.intervals.residuals"
   local function differs(found, basis)
@@ -171,7 +171,8 @@ test("as wide as a kind that was never measured where what was measured of it ha
     { { hardware = "h200-sxm", deployment = { tp = 16 }, model = "deepseek-v3" }, "cross the network" },
     { { hardware = "gb10", deployment = { tp = 1 } }, "no deployment behind it is on gb10" },
     { { speculation = { speculator = require "speculators.fixed" { draft_tokens = 2 },
-      drafter = require "drafters.eagle" {}, acceptance = require "acceptance.constant" { rate = 0.7 } } }, "drafts" } } do
+      drafter = require "drafters.eagle" {}, acceptance = require "acceptance.constant" { rate = 0.7 } } },
+      "drafts" } } do
     local found, said = of(each[1])
     test.check(said:find(each[2], 1, true), said)
     test.check(not differs(found, found.modelled and "models" or "tables"), each[2])

@@ -58,7 +58,9 @@ end
 --- @param kind table {engine, class, architecture, gpu, is_fitted, drafts, is_apart}
 function widths.unlike(kind, load, basis)
   local out = {}
-  if kind.is_apart then out[1] = "collectives cross the network between nodes, and those of no deployment behind it do" end
+  if kind.is_apart then
+    out[1] = "collectives cross the network between nodes, and those of no deployment behind it do"
+  end
   if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) then
     out[#out + 1] = ("no deployment behind it is on %s, for whose family no constants were fitted"):format(kind.gpu)
   end
