@@ -179,18 +179,24 @@ test("nodes, drafts and a GPU that no measured deployment has make it as wide as
   end
 end)
 
-test("a kind of which one model was measured is as wide as one that was never measured", function()
+test("a kind of which one deployment was measured is as wide as one that was never measured", function()
   local ends = require "rooflua.intervals.ends"
-  local function of(only)
-    local own = { tpot = { -0.1, 0.1 }, ttft = { -0.1, 0.1 }, e2e = { -0.1, 0.1 }, only = only, without = {} }
+  local function of(only, deployments)
+    local own = { tpot = { -0.1, 0.1 }, ttft = { -0.1, 0.1 }, e2e = { -0.1, 0.1 }, only = only, without = {},
+      deployments = deployments }
     own.left_out = { tpot = { -0.3, 0.3 }, ttft = { -0.3, 0.3 }, e2e = { -0.3, 0.3 } }
     local unseen = { tpot = { -0.4, 0.4 }, ttft = { -0.4, 0.4 }, e2e = { -0.4, 0.4 } }
     local basis = { kinds = { kind = { saturated = own } }, unseen = { saturated = unseen } }
     return { tables = basis, models = { kinds = {}, unseen = basis.unseen } }
   end
-  test.equal(ends.of(of(nil), "kind", "saturated", "tables").tpot[1], -0.1)
-  test.equal(ends.of(of "one", "kind", "saturated", "tables").tpot[1], -0.4)
-  test.equal(ends.of(of "one", "kind", "saturated", "tables", "one").tpot[1], -0.3)
+  local function low(only, deployments, basis, family)
+    return ends.of(of(only, deployments), "kind", "saturated", basis, family).tpot[1]
+  end
+  test.equal(low(nil, 3, "tables"), -0.1)
+  test.equal(low("one", 1, "tables"), -0.4)
+  test.equal(low("one", 3, "tables"), -0.1, "tables say of every model how long its kernels take")
+  test.equal(low("one", 3, "models"), -0.4)
+  test.equal(low("one", 1, "tables", "one"), -0.3)
 end)
 
 test("where requests wait for seats the load is saturated", function()
