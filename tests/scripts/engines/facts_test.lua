@@ -241,6 +241,16 @@ test("vLLM's graphs of decodes alone hold no prompts", function()
   test.equal(applied(vllm).engine.values.graphs_with_prefill, true)
 end)
 
+test("variables that choose kernels, collectives and exchanges are known, and say that nothing follows", function()
+  for _, each in ipairs { { "vllm 0.19", "VLLM_ROCM_USE_AITER_MOE", "kernels are those of the tables" },
+    { "vllm 0.19", "VLLM_ROCM_QUICK_REDUCE_QUANTIZATION", "collectives are those of the tables" },
+    { "vllm 0.19", "VLLM_MOE_DP_CHUNK_SIZE", "the exchange of tokens among experts" },
+    { "sglang 0.5.10", "SGLANG_OPT_USE_AITER_SILU_MUL", "kernels are those of the tables" },
+    { "sglang 0.5.10", "SGLANG_USE_1STAGE_ALLREDUCE", "collectives are those of the tables" } } do
+    test.has(notes { each[1], [each[2]] = "1" }, each[3])
+  end
+end)
+
 test("vLLM captures decodes piecewise before 0.11, and where that is asked for", function()
   local function layer_s(release, given)
     local own = { "vllm " .. release }
