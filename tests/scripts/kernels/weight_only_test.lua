@@ -68,8 +68,8 @@ end)
 test("prompts of a release that multiplies weights of 4 bits in 16 cost no less than in 16 bits", function()
   for _, model in ipairs { "qwen3.5-27b", "qwen3.5-35b-a3b" } do
     local function time_s(weights)
-      local steps = bound.bind(require "steps.kernels" {}, { model = model, hardware = "b200", release = "sglang 0.5.15",
-        deployment = { weights = weights } })
+      local steps = bound.bind(require "steps.kernels" {}, { model = model, hardware = "b200",
+        release = "sglang 0.5.15", deployment = { weights = weights } })
       return steps:time(bound.prefill(8192, 0))
     end
     test.at_least(time_s "nvfp4", 0.8 * time_s "bf16", model)
