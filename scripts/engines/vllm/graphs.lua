@@ -32,7 +32,7 @@ return {
     source = "pull request 25444, merged for 0.11, changes the default from PIECEWISE to FULL_AND_PIECEWISE; the time: "
       .. "pull requests 20059 and 51167" },
   { since = "0.11", piecewise_layer_s = piecewise(false), fitted = true, seen = "0.28",
-    code = "vllm/config/vllm.py: OPTIMIZATION_LEVEL_02", source = "the same; docs/design/cuda_graphs.md" },
+    code = "vllm/config/vllm.py: OPTIMIZATION_LEVEL_02", source = "pull request 25444; docs/design/cuda_graphs.md" },
   { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
     head_norm_kernels = 0, fitted = true, source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
   { verifies_in_graphs = true, recurrent_operations = 8, seen = "0.28",
