@@ -305,8 +305,8 @@ return {
       code = "sgl-model-gateway/src/routers/http/pd_router.rs: execute_dual_dispatch_internal",
       source = "pd_router.rs, execute_dual_dispatch_internal: both get the text at the same time (issue 22853)" },
     -- Kernels.
-    { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0, fitted = true,
-      source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },
+    { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0, piecewise_layer_s = 0,
+      fitted = true, source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
     require("engines.sglang.fusions").rules,
     { ropes_in_attention = false, heads_apart = false, launches_apart = false, blocks_launch_apart = false,

@@ -231,7 +231,8 @@ return {
     -- Host.
     { prompt_overhead = 0, fitted = true, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     -- Kernels.
-    { fuses_static_fp8 = true, recurrent_copies = 1, norm_apart_s = 0, fitted = true,
+    { fuses_static_fp8 = true, recurrent_copies = 1, norm_apart_s = 0, piecewise_layer_s = 0,
+      fitted = true,
       source = "inferred from closed loops of Llama-3.1-70B; of the norms documented: docs/records/decisions.md" },
     { fuses_norm = true, source = "AllReduceFusionOp.RESIDUAL_RMS_NORM; pull request 9197" },
     { family = { "qwen2", "qwen3" }, fuses_norm = false,

@@ -191,8 +191,7 @@ return {
       values = { "NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE" }, key = "steps.largest_graph",
       read = function(mode) return mode == "NONE" and 0 or nil end,
       says = function(mode)
-        local is_followed = mode == "NONE" or mode == "FULL_DECODE_ONLY"
-        return not is_followed and "graphs hold what they hold by default" or nil
+        return mode == "FULL" and "graphs hold what they hold by default" or nil
       end,
       doc = "what CUDA graphs hold" },
     { "compilation_config", flag = "--compilation-config", also = { "-cc" }, type = "json", idle = { "3" },
@@ -279,9 +278,8 @@ return {
     -- Host.
     { host_step_s = 700e-6, fitted = true, source = "0.11 at batch 1, not asynchronous, on H100" },
     { host_request_s = 2e-6, fitted = true, source = "V1: 1 to 4 us" },
-    { since = "0.8", before = "0.14", host_request_s = function(_, own)
-        return own.generation == "V0" and 2e-6 or 20e-6
-      end,
+    require("engines.vllm.generations").host,
+    { since = "0.8", before = "0.14", host_request_s = 20e-6,
       source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a "
         .. "request\"; the scheduler's own part is 7 us in traces of 0.15.1" },
     { sampler_s = 150e-6, fitted = true,

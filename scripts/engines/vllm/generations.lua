@@ -31,15 +31,23 @@ end
 local source = "vllm/config.py, vllm/engine/arg_utils.py of 0.6 and 0.7 (prompts are not cut: no budget binds); "
   .. "pull request 6666: long ones are, since 0.5.4"
 
+--- Schedule, inputs and outputs in Python, one after the other: what a step and a request of it take.
+local host_step_s, host_request_s = 1.4e-3, 42e-6
+
 --- A row with what V0 does wherever it runs, and more.
 local function v0(more)
   local out = { scheduler = scheduler_of_v0, max_num_seqs = 256, max_num_batched_tokens = budget_of_v0(2048),
     enable_chunked_prefill = cuts_long_prompts, chunk_size = function(_, own) return own.max_num_batched_tokens end,
     enable_prefix_caching = false, async_scheduling = false, sorted_logit_s = 0, generation = "V0",
-    max_cudagraph_capture_size = 256, source = source }
+    max_cudagraph_capture_size = 256, host_step_s = host_step_s, host_request_s = host_request_s, source = source }
   for name, value in pairs(more) do out[name] = value end
   return out
 end
+
+--- The same before 0.8, behind what holds of all releases.
+generations.host = { before = "0.8", host_step_s = host_step_s, host_request_s = host_request_s, fitted = true,
+  source = "fitted to static batches of 1 to 64, 128 and 256 tokens, of an 8B on H100: docs/records/fitted.md, \"Host "
+    .. "time of a request\"; vLLM's blog of 2024-09-05: 29 % of a server's time are scheduling, 38 % the GPU (0.5.3)" }
 
 generations.before_v1 = {
   v0 { before = "0.8", own_sampling = where_asked, block_size = 16, gpu_memory_utilization = 0.90,

@@ -14,7 +14,25 @@ end
 --- From 0.28 on FlashInfer has kernels for several tokens of a request on SM 12.x, which do not divide a request.
 local function on_sm12(facts, own) return facts.dcp == 1 or by_backend(facts, own) end
 
+--- Whether decodes are a graph a layer: what is stated, else what the release does. V0 had one graph.
+local function piecewise(by_default)
+  local layer_s = 18e-6
+  return function(_, own)
+    local mode = own["compilation_config.cudagraph_mode"]
+    if mode == nil and own["compilation_config.full_cuda_graph"] then mode = "FULL" end
+    if own.generation == "V0" or own.enforce_eager or own.max_cudagraph_capture_size == 0 then return 0 end
+    if mode == nil then return by_default and layer_s or 0 end
+    return mode == "PIECEWISE" and layer_s or 0
+  end
+end
+
 return {
+  { piecewise_layer_s = 0, source = "docs/design/cuda_graphs.md: V0 had one graph for a step of decodes" },
+  { since = "0.8", before = "0.11", piecewise_layer_s = piecewise(true), fitted = true,
+    source = "pull request 25444, merged for 0.11, changes the default from PIECEWISE to FULL_AND_PIECEWISE; the time: "
+      .. "pull requests 20059 and 51167" },
+  { since = "0.11", piecewise_layer_s = piecewise(false), fitted = true, seen = "0.28",
+    code = "vllm/config/vllm.py: OPTIMIZATION_LEVEL_02", source = "pull request 25444; docs/design/cuda_graphs.md" },
   { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
     head_norm_kernels = 0, fitted = true, source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
   { verifies_in_graphs = true, recurrent_operations = 8, seen = "0.28",

@@ -140,6 +140,8 @@ implications.options = {
   { "compilation_config.mode", also = { "compilation_config.level" }, type = "text",
     idle = { "3", "VLLM_COMPILE" }, read_by = "compilation_config.cudagraph_mode",
     note = "what is compiled is the engine's default", doc = "which compiler" },
+  { "compilation_config.full_cuda_graph", since = "0.9", before = "0.12", type = "switch", idle = { false },
+    read_by = "piecewise_layer_s", doc = "a step of decodes is one CUDA graph" },
   { "optimization_level", flag = "--optimization-level", also = { "-O" }, type = "text", idle = { "2", "O2" },
     read_by = "compilation_config.cudagraph_mode", note = "what is compiled is the engine's default",
     doc = "how much is compiled and captured" },

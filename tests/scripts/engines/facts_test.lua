@@ -241,6 +241,33 @@ test("vLLM's graphs of decodes alone hold no prompts", function()
   test.equal(applied(vllm).engine.values.graphs_with_prefill, true)
 end)
 
+test("variables that choose kernels, collectives and exchanges are known, and say that nothing follows", function()
+  for _, each in ipairs { { "vllm 0.19", "VLLM_ROCM_USE_AITER_MOE", "kernels are those of the tables" },
+    { "vllm 0.19", "VLLM_ROCM_QUICK_REDUCE_QUANTIZATION", "collectives are those of the tables" },
+    { "vllm 0.19", "VLLM_MOE_DP_CHUNK_SIZE", "the exchange of tokens among experts" },
+    { "sglang 0.5.10", "SGLANG_OPT_USE_AITER_SILU_MUL", "kernels are those of the tables" },
+    { "sglang 0.5.10", "SGLANG_USE_1STAGE_ALLREDUCE", "collectives are those of the tables" } } do
+    test.has(notes { each[1], [each[2]] = "1" }, each[3])
+  end
+end)
+
+test("vLLM captures decodes piecewise before 0.11, and where that is asked for", function()
+  local function layer_s(release, given)
+    local own = { "vllm " .. release }
+    for name, value in pairs(given or {}) do own[name] = value end
+    return applied(own).engine.values.piecewise_layer_s
+  end
+  local mode = "compilation_config.cudagraph_mode"
+  test.at_least(layer_s "0.10.2", 1e-6)
+  test.equal(layer_s "0.11.0", 0)
+  test.at_least(layer_s("0.19.0", { [mode] = "PIECEWISE" }), 1e-6)
+  for _, each in ipairs { { "0.10.2", { enforce_eager = true } }, { "0.10.2", { VLLM_USE_V1 = "0" } },
+    { "0.10.2", { ["compilation_config.full_cuda_graph"] = true } }, { "0.10.2", { [mode] = "FULL" } }, { "0.7.3" },
+    { "0.19.0", { [mode] = "FULL_DECODE_ONLY" } } } do
+    test.equal(layer_s(each[1], each[2]), 0, each[1])
+  end
+end)
+
 test("blocks of experts are DeepGEMM's, which vLLM uses before 0.15", function()
   local function block(release)
     local about = { hardware = "h200-sxm", model = "deepseek-v3", tp = 4 }

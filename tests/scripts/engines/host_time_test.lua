@@ -9,10 +9,22 @@ end
 
 test("a request costs 20 us of the host in V1 before 0.14", function()
   for release, expected in pairs { ["vllm 0.8"] = 20e-6, ["vllm 0.13"] = 20e-6, ["vllm 0.14"] = 2e-6,
-                                   ["vllm 0.7"] = 2e-6, ["sglang 0.5.9"] = 2e-6, ["trtllm 1.0"] = 2e-6 } do
+                                   ["vllm 0.7"] = 42e-6, ["sglang 0.5.9"] = 2e-6, ["trtllm 1.0"] = 2e-6 } do
     test.equal(request_s(release), expected, release)
   end
-  test.equal(request_s { "vllm 0.9", VLLM_USE_V1 = "0" }, 2e-6)
+  test.equal(request_s { "vllm 0.9", VLLM_USE_V1 = "0" }, 42e-6)
+end)
+
+test("a step of V0 takes twice the host's time, and measured cases of it run so", function()
+  local function step_s(engine)
+    return bound.values(engine, { model = "llama-3.1-8b", hardware = "h100-sxm" }).host_step_s
+  end
+  for _, engine in ipairs { "vllm 0.7", { "vllm 0.9", VLLM_USE_V1 = "0" } } do test.equal(step_s(engine), 1.4e-3) end
+  test.equal(step_s "vllm 0.9", 0.7e-3)
+  local engines = require "rooflua.validate.engines"
+  local of_v0, of_v1 = engines.host(engines.of "vLLM 2024 (V0)"), engines.host(engines.of "vLLM 0.12.0")
+  test.equal(of_v0.host_step_s .. " " .. of_v0.host_request_s, 1.4e-3 .. " " .. 42e-6)
+  test.equal(of_v1.host_request_s, 20e-6)
 end)
 
 --- Time between two tokens of 64 requests that decode together.

@@ -65,6 +65,17 @@ test("rows of a table stay where they take longer", function()
   test.at_least(time_of(steps, "gate_up", 4096), time_of(plain, "gate_up", 4096))
 end)
 
+test("prompts of a release that multiplies weights of 4 bits in 16 cost no less than in 16 bits", function()
+  for _, model in ipairs { "qwen3.5-27b", "qwen3.5-35b-a3b" } do
+    local function time_s(weights)
+      local steps = bound.bind(require "steps.kernels" {}, { model = model, hardware = "b200",
+        release = "sglang 0.5.15", deployment = { weights = weights } })
+      return steps:time(bound.prefill(8192, 0))
+    end
+    test.at_least(time_s "nvfp4", 0.8 * time_s "bf16", model)
+  end
+end)
+
 test("more rows never take less time", function()
   for _, gpu in ipairs { "a100-sxm-80gb", "rtx-4090" } do
     local steps, before_s = steps_of(gpu, "int4_group128", "vllm 0.11"), 0

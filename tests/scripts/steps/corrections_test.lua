@@ -70,6 +70,13 @@ test("norm_apart adds to the all-reduces that a norm follows, and to no other co
   end
 end)
 
+test("piecewise_graphs adds to each layer of a step without prompts", function()
+  local correction = require "corrections.piecewise_graphs" { layer_s = 0.5 }
+  correction:bind { model = rooflua.spec.model "llama-3.1-8b", deployment = { pp = 2 } }
+  test.equal(correction:step({ prefills = {}, decodes = 3 }, 1.0), 1.0 + 0.5 * 16)
+  test.equal(correction:step({ prefills = { {} }, decodes = 3 }, 1.0), 1.0)
+end)
+
 test("a correction reads the same texts of shapes in a run as in an explanation", function()
   local Seen = rooflua.policy.define { name = "seen", doc = "Collects the shapes that it is given." }
   local shapes

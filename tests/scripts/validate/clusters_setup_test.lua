@@ -118,6 +118,25 @@ test("an engine without a version is the release of its month; a generation is i
   test.equal(scenario.deployment.prefix_caching, false)
 end)
 
+test("what a profile states of the way adds to each token of a prompt, of one pool and of two", function()
+  local profiles = require "rooflua.validate.clusters.profiles"
+  local function token_s(more, stated)
+    local text = ('{"kind": "random", "load": {"kind": "poisson"%s}}'):format(stated)
+    local folder, path = files({ {} }, { way = text })
+    local row = row_of(more)
+    local about = load.of(row, profiles.read(profiles.of(folder), "way", path))
+    local scenario = system.scenario(row, about, { about.own }, { steps = steps, seed = 0 })
+    return scenario.frontend.per_prompt_token_s, table.concat(about.notes, "\n")
+  end
+  local split = { layout = "1P2D", replicas = "", prefill_tp = 2, decode_tp = 1 }
+  for _, more in ipairs { {}, split } do
+    local with_s, said = token_s(more, ', "path_prompt_token_s": 25e-6')
+    test.near(with_s, token_s(more, "") + 25e-6, 1e-12)
+    test.has(said, "25 us on the way")
+  end
+  test.raises("path_prompt_token_s: expected seconds", function() token_s({}, ', "path_prompt_token_s": 25') end)
+end)
+
 test("pools have replicas of their own, a network, and front ends in turn", function()
   local whole = scenario_of {}
   local scenario = scenario_of { layout = "1P2D", replicas = "", prefill_tp = 2, decode_tp = 1,

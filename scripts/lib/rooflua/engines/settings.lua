@@ -55,6 +55,8 @@ return {
   of_steps("recurrent_copies", "kernels", "kernels that put what a recurrent layer projects in its order"),
   entry("norm_apart_s", "s", "what an all-reduce and the norm after it take longer as two kernels",
     { correction = "norm_apart", parameter = "longer_s" }),
+  entry("piecewise_layer_s", "s", "what a layer of decodes takes longer in a CUDA graph of its own",
+    { correction = "piecewise_graphs", parameter = "layer_s" }),
   of_kernels("compiled_operation_s", "s", "host time of an operation of compiled layers outside of CUDA graphs"),
   of_kernels("eager_operation_s", "s", "host time of an operation where no graph is captured and nothing compiled"),
   of_kernels("expert_operations", "operations", "on the host for a layer of routed experts outside of CUDA graphs"),

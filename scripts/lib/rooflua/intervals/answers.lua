@@ -4,6 +4,7 @@
 --     {level, load, deployments, points, kinds = {{engine, class, architecture, gpu, deployments, points}},
 --      nearest = {{engine, class, architecture, gpu, load, deployments, points}},
 --      modelled = {share, fitted, deployments, points} of an answer that rests on models,
+--      unlike = {why what was measured of the kind says little of this deployment},
 --      borrowed = {share, gpu, from} of one that rests on tables of another GPU,
 --      transient = {deployments, points} of a run that is over before it is steady,
 --      tpot_s, ttft_s, e2e_s or step_s = {value, low, high, text}, text = {line}, about = line}
@@ -90,7 +91,8 @@ local function kind_of(prepared, engine, is_split)
   local deployment, hardware = prepared.deployment, prepared.hardware
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
-    is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil }
+    is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil,
+    drafts = prepared.draft_depth, is_apart = deployment.tp * deployment.dp > hardware.domain_gpus }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end
@@ -114,11 +116,15 @@ end
 --- The ends that hold for all of these kinds, and what stands after them.
 --- @param evidence table share of the time by evidence
 local function ends_of(list, load, evidence)
-  local ends, basis, is_fitted, out = nil, kinds.basis_of(evidence), true, { kinds = json.array {} }
+  local ends, basis, is_fitted = nil, kinds.basis_of(evidence), true
+  local out = { kinds = json.array {}, unlike = json.array {} }
   for i, kind in ipairs(list) do
     local share = kinds.borrowed_share(kind, evidence)
     local own, is_wider = (share and widths.of_borrowed or widths.of)(kind, load, basis)
     if is_wider then out.borrowed = { share = share, gpu = kind.gpu, from = kind.lender } end
+    local why = own.deployments > 0 and widths.unlike(kind, load, basis) or {}
+    if #why > 0 then widths.as_unseen(own, load, basis) end
+    for _, reason in ipairs(why) do out.unlike[#out.unlike + 1] = reason end
     out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
       deployments = own.deployments, points = own.points }
     is_fitted, ends = is_fitted and kind.is_fitted, ends and widths.join(ends, own) or own
@@ -181,6 +187,9 @@ local function completed(out, lines, relative)
   for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false,
     borrowed_text(out.borrowed) or false, transient_text(out.transient) or false } do
     if line then table.insert(out.text, line) end
+  end
+  for _, reason in ipairs(out.unlike) do
+    table.insert(out.text, ("wider: %s; as wide as that of most kinds"):format(reason))
   end
   return out
 end

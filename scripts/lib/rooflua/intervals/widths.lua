@@ -54,6 +54,26 @@ function widths.of_borrowed(kind, load, basis)
   return out, true
 end
 
+--- The reasons for which what was measured of a kind says little of a deployment: sentences that follow "wider: ".
+--- @param kind table {engine, class, architecture, gpu, is_fitted, drafts, is_apart}
+function widths.unlike(kind, load, basis)
+  local out = {}
+  if kind.is_apart then
+    out[1] = "collectives cross the network between nodes, and those of no deployment behind it do"
+  end
+  if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) then
+    out[#out + 1] = ("no deployment behind it is on %s, for whose family no constants were fitted"):format(kind.gpu)
+  end
+  if kind.drafts then out[#out + 1] = "there are drafts, which few deployments behind it have" end
+  return out
+end
+
+--- Makes ends as wide as those of a kind that was never measured.
+function widths.as_unseen(of, load, basis)
+  for _, each in ipairs(load and { load } or kinds.loads) do ends.widen(of, ends.unseen(residuals, each, basis)) end
+  return of
+end
+
 --- The ends that a kind has without the points of one model: what others say of it.
 function widths.without(kind, load, basis, family)
   return ends.of(residuals, kinds.key(kind), load, basis, family)

@@ -25,6 +25,8 @@ local parameters = {
   server_frontend_s = { setting = "server_frontend_s" },
   own_sampling = { setting = "own_sampling" },
   sorted_logit_s = { setting = "sorted_logit_s" },
+  host_step_s = { setting = "host_step_s" },
+  host_request_s = { setting = "host_request_s" },
 }
 
 local parameter_names = core.sorted_keys(parameters)
@@ -104,6 +106,12 @@ function engines.of(text, overrides, hardware)
   return { name = name, title = name .. (is_large and "" or " on " .. hardware.name), family = engine.title,
     label = engine.title .. (generation and " " .. generation or "") .. (is_static and ", static batch" or ""),
     generation = generation, scheduler = scheduler, tables = engine.tables.name, parameters = own }
+end
+
+--- The engine's times of a host, as parameters of the step model kernels.
+function engines.host(engine)
+  local own = engine.parameters
+  return { host_step_s = own.host_step_s[1], host_request_s = own.host_request_s[1] }
 end
 
 --- Raises an error if no engine has a parameter of that name, before anything runs.

@@ -239,7 +239,7 @@ function run.case(case, about, belief, options)
   local known = facts(case, options.all)
   local database, text = beliefs.tables(belief, options, about, case)
   local drawn = sampling.parameters(case.sampling, about.model, about.engine, belief.plain_sampling)
-  local steps = beliefs.steps(belief, drawn, options.parameters)
+  local steps = beliefs.steps(belief, core.copy(engines.host(about.engine), drawn), options.parameters)
   local out = answer(case, known, about, steps, database)
   if next(out.errors) == nil then
     core.fail("%s: nothing to compare: no figure in `measured` or the file that a simulation has too", case.where)

@@ -227,10 +227,8 @@ local function pulled(row, about)
 end
 
 --- @param row table of rows.read
---- @param profile table? of profiles.read
---- @return table description
-function load.of(row, profile)
-  profile = profile or { kind = "random" }
+--- @param profile table of profiles.read
+local function described(row, profile)
   if row.trace_file ~= "" then return traced(row) end
   if profile.kind == "trace" and row.kind == "agents" then return load.sessions(row) end
   local given, notes = profile.load or {}, {}
@@ -253,6 +251,20 @@ function load.of(row, profile)
   if not stages then out.own = own_stage(row, profile, prompts, kind, notes) end
   local pulls = kind == "single" and tiers.has(row) and tiers.has_peers(row)
   return pulls and pulled(row, out) or out
+end
+
+--- @param row table of rows.read
+--- @param profile table? of profiles.read
+--- @return table description
+function load.of(row, profile)
+  profile = profile or { kind = "random" }
+  local out, token_s = described(row, profile), (profile.load or {}).path_prompt_token_s or 0
+  out.path_prompt_token_s = token_s
+  if token_s > 0 then
+    table.insert(out.notes, ("a token of a prompt takes %g us on the way to an engine, as the profile states"):format(
+      token_s * 1e6))
+  end
+  return out
 end
 
 return load

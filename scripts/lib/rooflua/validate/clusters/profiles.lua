@@ -27,7 +27,7 @@ local known = {
 }
 
 local of_load = { kind = true, gap_s = true, timeout_s = true, in_flight_cap = true, stages = true, concurrency = true,
-  requests = true, rate_rps = true, barrier_between_rounds = true, pick = true }
+  requests = true, rate_rps = true, barrier_between_rounds = true, pick = true, path_prompt_token_s = true }
 local of_stage = { rate_rps = true, duration_s = true, requests = true, concurrency = true, warmup = true }
 local of_distribution = { distribution = true, min = true, max = true, mean = true, std = true }
 
@@ -52,6 +52,10 @@ local function check(profile, path)
   end
   if profile.load == nil then return end
   check_keys(profile.load, of_load, {}, path, "load: ")
+  local token_s = profile.load.path_prompt_token_s
+  if token_s ~= nil and not (type(token_s) == "number" and token_s >= 0 and token_s <= 0.001) then
+    core.fail("%s: load: path_prompt_token_s: expected seconds from 0 to 0.001, found %s", path, tostring(token_s))
+  end
   if type(profile.load.stages) ~= "table" then return end
   for i, stage in ipairs(profile.load.stages) do
     check_keys(stage, of_stage, {}, path, ("load: stages[%d]: "):format(i))

@@ -123,14 +123,16 @@ local function count_of(row, model)
 end
 
 --- The time outside of engines. Of pools, a proxy passes the prompt on, and as many front ends as the engine has in
---- turn read its text: {base_s, per_prompt_token_s}.
-local function frontend_of(row, chosen, facts)
+--- turn read its text: {base_s, per_prompt_token_s}. Of every token, what its profile states of the way besides.
+local function frontend_of(row, chosen, facts, way_token_s)
   local base_s = engines.fitted().client_frontend_s.value
-  if not is_split(row) then return { base_s = base_s, per_prompt_token_s = engines.text_token_s } end
+  if not is_split(row) then
+    return { base_s = base_s, per_prompt_token_s = engines.text_token_s + way_token_s }
+  end
   local own = values.of(chosen.engine, chosen.release, facts).values
   local proxies = row.router:lower():find "llm%-d" and 0 or 1
   return { base_s = base_s * (own.split_front_ends + proxies),
-    per_prompt_token_s = engines.text_token_s * own.split_texts }
+    per_prompt_token_s = engines.text_token_s * own.split_texts + way_token_s }
 end
 
 -- Scenarios --------------------------------------------------------------------------------------------------------
@@ -162,7 +164,8 @@ function system.scenario(row, about, stages, options)
   local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
     engine = engine.of(row, chosen, notes),
     mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages, model),
-    frontend = frontend_of(row, chosen, { model = model, hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1 }) }
+    frontend = frontend_of(row, chosen, { model = model, hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1 },
+      about.path_prompt_token_s or 0) }
   local tp, replicas = row.tp or 1, count_of(row, model)
   local wires
   out.speculation = speculation_of(row, notes)
