@@ -105,15 +105,13 @@ function calibration.of(asked, runs, run_s, limit_s)
     return { evaluations = math.floor(most * math.min(1, share)), jobs = asked.jobs, groups = false }
   end
   local list = singles(asked, given, runs, names, options(alone))
-  local best, error = list[1], list[1].result.error
-  best.alike = alike_of(list)
-  if error.before <= near then return nil, "the simulation is as near as 2 %" end
+  if list[1].result.error.before <= near then return nil, "the simulation is as near as 2 %" end
+  local best = core.copy(exact(asked, given, runs, list[1]), { alike = alike_of(list) })
+  local error = best.result.error
   if error.after > near then
     local all = calibrate.fitted(calibrate.runs, asked.reader, given, runs,
       core.copy(options(together), { params = names }))
     if all.result.error.after < much_better * error.after then best = all end
-  else
-    best = core.copy(exact(asked, given, runs, best), { alike = best.alike })
   end
   if best.result.error.after < best.result.error.before then return best end
   return nil, "no parameter brings it nearer"
