@@ -32,13 +32,9 @@ end
 
 --- Lines of a workload like a measured run.
 local function load_lines(run)
-  local kind, how, from = "closed_loop", nil, comment(run.path .. ", " .. run.how)
-  local rate = run.rate_per_s or run.recorded_times and rate_of(run)
-  if rate then
-    kind, how = "poisson", ("rate_per_s = %.6g"):format(rate)
-  else
-    how = ("clients = %d"):format(run.clients or #run.requests)
-  end
+  local rate, from = run.rate_per_s or run.recorded_times and rate_of(run), comment(run.path .. ", " .. run.how)
+  local kind = rate and "poisson" or "closed_loop"
+  local how = rate and ("rate_per_s = %.6g"):format(rate) or ("clients = %d"):format(run.clients or #run.requests)
   return { ("  workload = require \"workloads.%s\" { %s"):format(kind, from),
     ("    %s, num_requests = %d,"):format(how, #run.requests),
     "    prompt_tokens = " .. lengths(run.requests, "prompt_tokens") .. ",",
@@ -60,8 +56,8 @@ end
 
 --- Lines of a workload that no run was measured of.
 local function asked_lines(workload, said)
-  local name = policy.definition(workload).name
-  local lines = { ("  workload = require \"workloads.%s\" { %s"):format(name, comment(said)) }
+  local kind = policy.definition(workload).name
+  local lines = { ("  workload = require \"workloads.%s\" { %s"):format(kind, comment(said)) }
   for name, value in core.sorted_pairs(policy.parameters(workload)) do
     if policy.is_given(workload, name) then
       lines[#lines + 1] = ("    %s = %s,"):format(quoting.lua_key(name), parameter_text(value))
