@@ -189,6 +189,7 @@ struct NewArguments {
   std::string kind;                              // a file of scripts/templates; "" = serve
   std::string command, engine, model, hardware;  // of a launch command
   std::vector<std::string> from;                 // files of a start in place of it
+  std::string form;                              // of a manifest, in place of a scenario
 };
 /// The kinds of `rooflua new`, sorted.
 std::vector<std::string> template_kinds(const std::filesystem::path& home);

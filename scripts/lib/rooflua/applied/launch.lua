@@ -1,6 +1,7 @@
 -- A scenario whose model, engine and deployment are those of a launch command, or of files of a start (--from).
 local application = require "rooflua.applied.application"
 local chunks = require "rooflua.sandbox.chunks"
+local cluster = require "rooflua.manifests.cluster"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
@@ -67,6 +68,7 @@ function launch.keys(about, given)
   local deployment = launch.deployment(about)
   local keys, told = command.keys(deployment, given)
   keys.model = launch.model_of(deployment, about.model)
+  if deployment.cluster then cluster.keys(deployment.cluster, keys, told, given) end
   if about.model and deployment.model and about.model ~= deployment.model then
     told[#told + 1] = ("%s in place of the %s's %s"):format(about.model, about.from and "file" or "command",
       native.printable(deployment.model))
@@ -112,7 +114,8 @@ function launch.capacity(reader, given, about)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
   out.hardware = hardware_of(deployment, given.hardware, "--hardware", told)
   out.speculation, out.adapters = keys.speculation, keys.adapters
-  reader.shared.told, reader.shared.startup = told, deployment.found
+  reader.shared.told = told
+  reader.shared.startup = deployment.found and deployment.found.has_start and deployment.found or nil
   return out
 end
 
@@ -134,10 +137,12 @@ function launch.scenario(reader, given, about)
   for _, key in ipairs(replaced) do out[key] = nil end
   local replicas = given.replicas
   if keys.replicas then
-    if type(replicas) == "table" then
-      fail("starts %d engines, and the scenario lists its replicas; state their number", keys.replicas)
+    local is_list = type(keys.replicas) == "table"
+    if type(replicas) == "table" or is_list and replicas ~= nil then
+      fail("starts %s engines, and the scenario %s", is_list and "several" or tostring(keys.replicas),
+        is_list and "states its replicas; leave them out" or "lists its replicas; state their number")
     end
-    keys.replicas = keys.replicas * (replicas or 1)
+    keys.replicas = is_list and keys.replicas or keys.replicas * (replicas or 1)
   end
   local kind = given.kind or schema.entry("kind").default
   if given.speculation ~= nil and keys.speculation == nil then
@@ -153,7 +158,8 @@ function launch.scenario(reader, given, about)
         key == "speculation" and "drafts" or key, kind)
     end
   end
-  reader.shared.told, reader.shared.startup = told, deployment.found
+  reader.shared.told = told
+  reader.shared.startup = deployment.found and deployment.found.has_start and deployment.found or nil
   if about.has_no_load then out.workload = default_load(kind, told) end
   return out, keys.adapters and { "adapters", core.unpack(replaced) } or replaced
 end

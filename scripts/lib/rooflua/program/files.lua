@@ -1,6 +1,7 @@
 -- `rooflua files`: what each file is, what of it is read and by which command, and what is not.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local launches = require "rooflua.manifests.launches"
 local measured_runs = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
 local reading = require "rooflua.startup.reading"
@@ -20,8 +21,8 @@ end
 
 --- A file of a start: its facts, options and lines.
 local function of_start(path, record)
-  local out = { file = path, form = record.form, what = record.means,
-    taken_by = "--from", engine = record.engine.name, lines = record.count, understood = record.understood,
+  local out = { file = path, form = record.form, what = record.means, counted = record.counted,
+    taken_by = "--from", engine = record.engine and record.engine.name, lines = record.count, understood = record.understood,
     not_understood = record.not_understood, after_start = record.later, facts = {}, options = json.array {},
     notes = json.array {}, read = json.array {}, unread = json.array {} }
   for name in pairs(record.facts) do
@@ -29,7 +30,8 @@ local function of_start(path, record)
     out.facts[name] = type(value) == "string" and native.printable(value) or value
   end
   for i, each in ipairs(record.named) do out.options[i] = native.printable(each[1] .. "=" .. each[2]) end
-  for i, each in ipairs(record.told) do out.notes[i] = native.printable(each) end
+  for _, part in ipairs(record.parts or {}) do out.notes[#out.notes + 1] = launches.text(part) end
+  for _, each in ipairs(record.told) do out.notes[#out.notes + 1] = native.printable(each) end
   for text, line in core.sorted_pairs(record.warnings) do
     out.notes[#out.notes + 1] = ("line %d: %s"):format(line, text)
   end
@@ -61,7 +63,9 @@ local function of_file(path)
   local ok, text = pcall(reading.text, path)
   if not ok then return { file = path, form = "none", what = problem_of(path, text), read = json.array {},
     unread = json.array {}, notes = json.array {} } end
-  local record = reading.record(path, text)
+  local is_read, record = pcall(reading.record, path, text)
+  if not is_read then return { file = path, form = "none", what = problem_of(path, record), read = json.array {},
+    unread = json.array {}, notes = json.array {} } end
   if record then return of_start(path, record) end
   if path:find "%.lua$" then
     return { file = path, form = "scenario", what = "a scenario, or a policy", taken_by = "run, check",
@@ -80,9 +84,9 @@ local function lines_of(lines, entry, shows_read, shows_unread)
   local taken_by = entry.taken_by and (" (%s)"):format(entry.taken_by) or ""
   lines[#lines + 1] = ("%s: %s%s"):format(entry.file, entry.what, taken_by)
   if entry.lines then
-    lines[#lines + 1] = ("  %s understood, %s not understood, %s after the start, of %s"):format(
+    lines[#lines + 1] = ("  %s understood, %s not understood, %s %s, of %s"):format(
       units.grouped(entry.understood), units.grouped(entry.not_understood), units.grouped(entry.after_start),
-      units.counted(entry.lines, "line"))
+      entry.counted and "without effect" or "after the start", units.counted(entry.lines, entry.counted or "line"))
   end
   for _, each in ipairs(facts.list) do
     local value = entry.facts and entry.facts[each.name]
