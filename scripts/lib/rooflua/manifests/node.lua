@@ -115,8 +115,11 @@ end
 
 function Node:line() return self.document.lines[self.path] end
 
---- The last name of a path.
-local function last_of(path) return path:match "([^%.%[%]]+)$" or path:match "([^%.%[%]]+)%[%d+%]$" or path end
+--- The last two names of a path.
+local function last_of(path)
+  local plain = path:gsub("%[%d+%]", "")
+  return plain:match "([^.]+%.[^.]+)$" or plain
+end
 
 --- Adds every plain value of a document to a record: what was read with its meaning, what has no effect, the rest.
 ---@param record table {read, unread, understood, not_understood, later}
