@@ -9,19 +9,15 @@ local yaml = require "rooflua.handover.yaml"
 
 local containers = {}
 
---- Words that start the engine of a part.
+--- Words that start the engine of a part, and how many of them are the program.
 ---@param path string of the file of options, where it has one
----@param command string[]? in place of the engine's own, with the word in front of the model
----@return string[] words, integer how many of them are the program, without what follows
+---@param command string[]? in place of the engine's own, with the flag in front of the model
 function containers.words(part, path, command, model_flag)
   local engine, out = part.engine, core.copy(command)
   for word in (command and "" or engine.command):gmatch "%S+" do out[#out + 1] = word end
-  local program = #out
-  local flag = model_flag or engine.model
-  if part.model then
-    if flag ~= "" then out[#out + 1] = flag end
-    out[#out + 1] = part.model
-  end
+  local program, flag = #out, model_flag or engine.model
+  if flag ~= "" then out[#out + 1] = flag end
+  out[#out + 1] = part.model
   for _, word in ipairs(writing.words(engine, part.release, part.options, path)) do out[#out + 1] = word end
   return out, program
 end
@@ -33,72 +29,61 @@ function containers.variables(part)
   return out
 end
 
---- The file of options of a part; nil where it needs none.
-function containers.file(part) return writing.file(part.engine, part.options) end
+--- The file of options of a part, nil where it needs none; and the line of a script that writes it.
+function containers.file(part)
+  local text = writing.file(part.engine, part.options)
+  return text, text and "printf '%s' " .. quoting.shell(text) .. " > options.yaml\n"
+end
 
 function containers.image(part) return part.engine.image:format(part.release) end
 
---- A text as words of a shell on one line.
-local function shell_text(words)
+--- Words as a text of a shell.
+function containers.shell_text(words)
   local out = {}
   for i, word in ipairs(words) do out[i] = quoting.shell(word) end
   return core.join(out, " ")
 end
 
-containers.shell_text = shell_text
-
---- A line that writes a file of options in front of a command.
-function containers.file_line(text) return "printf '%s' " .. quoting.shell(text) .. " > options.yaml\n" end
-
---- {command, args} of a container: words of a program and its arguments, or a script that writes the options first.
-local function launched(part, words, program)
-  local text = containers.file(part)
-  if text then
-    words = { "/bin/sh", "-c", containers.file_line(text) .. "exec " .. shell_text(words) }
-    program = 2
-  end
-  local command, args = yaml.list {}, yaml.list {}
-  for i, word in ipairs(words) do
-    local list = i <= program and command or args
-    list[#list + 1] = quoting.container(word)
-  end
-  return command, args
-end
-
---- The pairs {command, args, env} of a container's map.
-function containers.pairs(part, command, model_flag, respelled)
+--- Lists of the program and of its arguments, and variables as {{name, value}}. One with a file of options is a script
+--- that writes it first.
+---@param respelled (fun(words: string[]))?
+function containers.launch(part, command, model_flag, respelled)
   local words, program = containers.words(part, "options.yaml", command, model_flag)
   if respelled then respelled(words) end
-  local program_words, args = launched(part, words, program)
-  local env = yaml.list {}
-  for i, each in ipairs(containers.variables(part)) do
-    env[i] = { { "name", each[1] }, { "value", quoting.container(each[2]) } }
-  end
-  return { { "command", program_words }, { "args", args }, { "env", #env > 0 and env or nil } }
+  local _, line = containers.file(part)
+  if line then words, program = { "/bin/sh", "-c", line .. "exec " .. containers.shell_text(words) }, 2 end
+  local front, args, env = yaml.list {}, yaml.list {}, containers.variables(part)
+  for i, word in ipairs(words) do table.insert(i <= program and front or args, quoting.container(word)) end
+  for _, each in ipairs(env) do each[2] = quoting.container(each[2]) end
+  return front, args, env
 end
 
---- The map of one container.
----@param about table? {name, image}
-function containers.map(part, about)
-  about = about or {}
-  local out = { { "name", about.name or "engine" }, { "image", about.image or containers.image(part) } }
-  for _, pair in ipairs(containers.pairs(part)) do out[#out + 1] = pair end
-  out[#out + 1] = { "resources", { { "limits", { { gpus.written(part.gpu).resource, part.gpus } } } } }
-  return out
+--- Pairs of a container's map: command, args, env.
+function containers.pairs(...)
+  local command, args, env = containers.launch(...)
+  for i, each in ipairs(env) do env[i] = { { "name", each[1] }, { "value", each[2] } } end
+  return { "command", command }, { "args", args }, { "env", #env > 0 and yaml.list(env) or nil }
 end
 
---- The pair `nodeSelector` of a part; nil where no GPU is named.
+--- The list of one container.
+function containers.list(part, name)
+  local command, args, env = containers.pairs(part)
+  return yaml.list { { { "name", name }, { "image", containers.image(part) }, command, args, env,
+    { "resources", { { "limits", { { gpus.written(part.gpu).resource, part.gpus } } } } } } }
+end
+
+--- The pair `nodeSelector` of a part; an empty one where no GPU is named.
 function containers.selector(part)
   local own = gpus.written(part.gpu)
-  return own.value and { "nodeSelector", { { own.label, own.value } } } or nil
-end
-
---- The spec of a pod: its selector and one container.
-function containers.pod(part, about)
-  return { containers.selector(part) or { "nodeSelector", nil }, { "containers", yaml.list { containers.map(part, about) } } }
+  return own.value and { "nodeSelector", { { own.label, own.value } } } or {}
 end
 
 --- The name of a part in a cluster's name.
 function containers.name(name, part) return quoting.name(name, "model", part.role and "-" .. part.role or "") end
+
+--- A document of an object of Kubernetes.
+function containers.object(version, kind, name, spec)
+  return { { "apiVersion", version }, { "kind", kind }, { "metadata", { { "name", name } } }, { "spec", spec } }
+end
 
 return containers

@@ -1,9 +1,10 @@
 -- Files that start a deployment, told by their content: one module for each form, which reads and writes it.
 --
--- A form is {name, title, extension, tells(node), read(node, about), write(about)}; of a script read_text(text, about).
+-- A form is {name, title, extension, kind (of an object that it alone is), read(node, record), write(about),
+-- is_one_node (an engine stays on one)}; that of scripts has read_text(text, record).
 local core = require "rooflua.base.core"
-local node = require "rooflua.manifests.node"
 local native = require "rooflua.native"
+local node = require "rooflua.manifests.node"
 local secrets = require "rooflua.startup.secrets"
 local start = require "rooflua.engines.launch.start"
 
@@ -11,64 +12,55 @@ local forms = {}
 
 local most_bytes, most_named = 4 * 2 ^ 20, 6
 
---- In the order in which they are asked.
-local list = {}
-for i, name in ipairs { "lws", "kserve", "dynamo", "kubernetes", "helm", "compose" } do
-  list[i] = require("rooflua.manifests.forms." .. name)
-end
-local script = require "rooflua.manifests.forms.slurm"
-
 forms.names = { "kubernetes", "lws", "kserve", "dynamo", "helm", "compose", "slurm" }
 
 function forms.of(name) return require("rooflua.manifests.forms." .. name) end
 
-local function fresh(file, means)
+--- The form of a document; nil where it is of none.
+local function form_of(root)
+  local kind = root:at "kind"
+  for _, name in ipairs(kind and forms.names or {}) do
+    if forms.of(name).kind == kind.value then return forms.of(name) end
+  end
+  if root:at "apiVersion" and kind then return forms.of "kubernetes" end
+  return root:at "services" and forms.of "compose" or root:at "modelArtifacts" and forms.of "helm" or nil
+end
+
+local function fresh(file, means, counted)
   return { form = "manifest", means = means, file = file, facts = {}, named = {}, is_named = {}, warnings = {},
     told = {}, read = {}, unread = {}, count = 0, understood = 0, not_understood = 0, later = 0, empty = 0,
-    counted = "value", parts = {}, config_maps = {}, routers = {}, autoscalers = {} }
+    counted = counted, parts = {}, config_maps = {}, routers = {}, autoscalers = {} }
 end
 
---- Whether a text is YAML of a form, by lines that only such a file begins with.
+--- Whether a text is YAML of a form, by lines that such a file has.
 local function is_yaml(text)
   local lines = "\n" .. text:sub(1, 262144)
-  if lines:find "^%s*{" then return lines:find '"apiVersion"%s*:' ~= nil and lines:find '"kind"%s*:' ~= nil end
-  return lines:find "\n['\"]?apiVersion['\"]?:%s" and lines:find "\n['\"]?kind['\"]?:%s" or lines:find "\nservices:%s"
-    or lines:find "\nmodelArtifacts:%s"
-end
-
-local function form_of(root)
-  for _, form in ipairs(list) do
-    if form.tells(root) then return form end
-  end
+  local function has(key) return lines:find("\n[ {\"']*" .. key .. "[\"']?:%s") ~= nil end
+  return has "apiVersion" and has "kind" or lines:find "\nservices:%s" ~= nil or lines:find "\nmodelArtifacts:%s" ~= nil
 end
 
 --- A sentence about values of a record that nothing reads; nil where there are none.
 local function unread_note(record)
-  if #record.unread == 0 then return nil end
-  local names, is_known = {}, {}
+  local names = {}
   for _, each in ipairs(record.unread) do
     local name = native.printable(each.name)
-    if not is_known[name] then names[#names + 1], is_known[name] = name, true end
+    if not core.is_among(name, names) and #names <= most_named then names[#names + 1] = name end
   end
+  if #names == 0 then return nil end
   return ("not read, and taken to change nothing: %s%s (rooflua files FILE --unread)"):format(
-    core.join(names, ", ", 1, math.min(#names, most_named)),
-    #names > most_named and (" and %d more"):format(#names - most_named) or "")
+    core.join(names, ", ", 1, math.min(#names, most_named)), #names > most_named and ", ..." or "")
 end
 
---- The release and GPU of the parts as facts, and the engine.
-local function finish(record)
+--- Adds the engine, releases and GPUs of the parts.
+local function finished(record)
   for _, part in ipairs(record.parts) do
-    part.file = record.file
-    local engine = start.of(part.words).engine
-    local of_image, version
-    if part.image then of_image, version = start.of_image(part.image) end
+    local engine, of_image, version = start.of(part.words).engine, start.of_image(part.image or "")
+    part.file, record.engine = record.file, record.engine or engine
     part.release = part.release or of_image == engine and version or nil
     if part.image and not part.release then
       record.told[#record.told + 1] = ("line %d: the image %s names no release of %s"):format(part.line or 0,
         secrets.masked(part.image, 200), engine.title)
     end
-    record.engine = record.engine or engine
-    if part.engine_name == nil then part.engine_name = engine.name end
     for fact, value in pairs { release = part.release, gpu = part.gpu } do
       record.facts[fact] = record.facts[fact] or { [""] = { value = value, line = part.line } }
     end
@@ -85,50 +77,36 @@ local function read_yaml(file, text)
     core.fail("%s%s", tostring(documents), text:find("{{", 1, true)
       and "; this is a template of Helm: give what `helm template` prints" or "")
   end
-  local record, titles, is_titled = fresh(file), {}, {}
+  local record, titles = fresh(file, nil, "value"), {}
   for i, document in ipairs(documents) do
-    document.told = record.told
-    document.prefix = #documents > 1 and ("document %d: "):format(i) or ""
-    local root = node.of(document)
-    local about = core.copy(record)
-    local function read(each)
+    document.told, document.prefix = record.told, #documents > 1 and ("document %d: "):format(i) or ""
+    function record.read_object(each)
       local form = form_of(each)
-      if form then
-        form.read(each, about)
-        if not is_titled[form] then titles[#titles + 1], is_titled[form] = form.title, true end
-      else
+      if not form then
         record.told[#record.told + 1] = ("document %d is of no form that is known"):format(i)
+      else
+        if not core.is_among(form.title, titles) then titles[#titles + 1] = form.title end
+        each:text "kind"
+        form.read(each, record)
       end
     end
-    about.read_object, about.record = read, record
-    if type(document.value) == "table" and next(document.value) ~= nil then
-      read(root)
-      node.account(root, record)
-    end
+    local root = node.of(document)
+    if type(document.value) == "table" and next(core.plain(document.value)) ~= nil then record.read_object(root) end
+    node.account(root, record)
   end
-  if #titles == 0 then return nil end
-  record.means = core.join(titles, ", ")
-  return finish(record)
-end
-
-local function read_script(file, text)
-  local is_job = ("\n" .. text):find "\n#SBATCH" ~= nil
-  local record = fresh(file, is_job and script.title or "a script of a shell")
-  record.counted = "command"
-  local about = core.copy(record, { record = record })
-  if not script.read_text(text, about) then return nil end
-  return finish(record)
+  record.means, record.read_object = core.join(titles, ", "), nil
+  return #titles > 0 and finished(record) or nil
 end
 
 --- The record of a text, as startup/log.lua gives it, with `parts`; nil where it is of no such form.
 ---@param is_any boolean? any text is tried as a script; else those that begin as one
 function forms.record(file, text, is_any)
   if is_yaml(text) then return read_yaml(file, text) end
-  local head = "\n" .. text:sub(1, 65536)
-  if is_any or text:find "^#!" or head:find "\n#SBATCH" then
-    if #text > most_bytes then return nil end
-    return read_script(file, text)
-  end
+  local is_job = ("\n" .. text:sub(1, 65536)):find "\n#SBATCH" ~= nil
+  if not (is_any or is_job or text:find "^#!") or #text > most_bytes then return nil end
+  local script = forms.of "slurm"
+  local record = fresh(file, is_job and script.title or "a script of a shell", "command")
+  return script.read_text(text, record) and finished(record) or nil
 end
 
 return forms

@@ -17,118 +17,112 @@ local function expanded(text, variables)
   end))
 end
 
---- {{name, value}} of `env`, and the same by name. Values of secrets and of fields are not given.
-function pods.environment(container, variables, ...)
-  local list, by_name = {}, core.copy(variables)
-  for _, each in ipairs(container:list(...)) do
-    local name, given = each:text "name", each:at "value"
-    local value = given and given:word()
+--- A variable that a file states: {name, value}; a value that is missing or secret is not given.
+function pods.variable(each, name, value)
+  local is_secret = secrets.is_named(name)
+  if is_secret or not value then
+    value = holes.of(("$%s, which %s"):format(name, value and "is a secret" or "the file does not give"))
+  end
+  each:take(("%s=%s"):format(name, is_secret and secrets.mask or holes.shown(value)))
+  return { name, value }
+end
+
+--- Adds the variables of a list to those of a table about a container: {environment, variables by name}.
+function pods.add_environment(about, container, key)
+  about.environment, about.variables = core.copy(about.environment), core.copy(about.variables)
+  for _, each in ipairs(container:list(key)) do
+    local name, value = each:text "name", each:text "value"
     if name then
-      if value and not secrets.is_named(name) then
-        value = expanded(value, by_name)
-      else
-        value = holes.of(("$%s, which %s"):format(name, value and "is a secret" or "the file does not give"))
-      end
-      each:take("variable", secrets.masked(("%s=%s"):format(name, holes.shown(value)), 200))
-      by_name[name] = value
-      list[#list + 1] = { name, value }
+      local own = pods.variable(each, name, value and expanded(value, about.variables))
+      about.environment[#about.environment + 1], about.variables[name] = own, own[2]
     end
   end
-  return list, by_name
 end
 
 --- GPUs that a container asks for; nil where it asks for none.
-function pods.gpus(container, ...)
-  local own = container:at(...)
-  for _, kind in ipairs(own and { "limits", "requests" } or {}) do
-    for _, pair in ipairs(own:pairs(kind)) do
-      if gpus.is_resource(pair[1]) then return own:count(kind, pair[1]) end
+function pods.gpus(container)
+  for _, kind in ipairs { "limits", "requests" } do
+    for _, pair in ipairs(container:pairs("resources", kind)) do
+      if gpus.is_resource(pair[1]) then return container:count("resources", kind, pair[1]) end
     end
   end
 end
 
---- Folders of a container that hold a ConfigMap: {{path, name, file}}.
+--- Folders of a container that hold a ConfigMap: {{path, map, file}}.
 local function mounts_of(container, spec)
   local by_volume, out = {}, {}
   for _, volume in ipairs(spec:list "volumes") do
-    local name = volume:at("configMap", "name") and volume:text("configMap", "name")
-    if name then by_volume[volume:text "name" or ""] = name end
+    by_volume[volume:text "name" or ""] = volume:text("configMap", "name")
   end
   for _, mount in ipairs(container:list "volumeMounts") do
-    local map = by_volume[mount:text "name" or ""]
-    if map then out[#out + 1] = { path = mount:text "mountPath", map = map, file = mount:text "subPath" } end
+    out[#out + 1] = { path = mount:text "mountPath", map = by_volume[mount:text "name" or ""],
+      file = mount:text "subPath" }
   end
   return out
 end
 
 --- Words of a container with the engine's command in front where its image alone says it.
 function pods.words(image, command, args)
-  local words = {}
-  for _, list in ipairs { command, args } do
-    for _, word in ipairs(list) do words[#words + 1] = word end
-  end
-  local engine = image and start.of_image(image)
+  local words, engine = { core.unpack(command) }, image and start.of_image(image)
+  for _, word in ipairs(args) do words[#words + 1] = word end
   if not engine or #command > 0 or start.is_one(words) then return words end
-  local out = {}
-  for word in engine.command:gmatch "%S+" do out[#out + 1] = word end
-  for _, word in ipairs(words) do out[#out + 1] = word end
-  return out
+  local at = 0
+  for word in engine.command:gmatch "%S+" do
+    at = at + 1
+    table.insert(words, at, word)
+  end
+  return words
 end
 
---- Adds the parts of one container. Returns them.
----@param about table {told, parts, line, count, nodes, role, name, gpu, variables, words = replaces its words}
+--- Adds what words of a container start, with what is known of it.
+---@param about table {parts, told, line, image, gpus, count, nodes, role, name, gpu, environment, variables, files,
+---  mounts}
+function pods.launch(words, about)
+  local found = core.copy(about, { parts = {} })
+  launches.add({ words = words, environment = about.environment or {}, line = about.line }, found)
+  for _, part in ipairs(found.parts) do
+    for _, key in ipairs { "count", "nodes", "role", "name", "gpu", "gpus", "mounts", "release" } do
+      part[key] = about[key] or part[key]
+    end
+    about.parts[#about.parts + 1] = part
+  end
+  return #found.parts > 0
+end
+
+--- Reads one container of a pod.
+---@param about table that of pods.launch; words(image, command, args) replaces its words
 function pods.add(container, spec, about)
-  local image, line = container:text "image" or about.image, container:line()
-  local environment, variables = pods.environment(container, about.variables, "env")
-  for i, each in ipairs(about.environment or {}) do table.insert(environment, i, each) end
+  local own = core.copy(about, { image = container:text "image", line = container:line(), files = {},
+    gpus = pods.gpus(container) or about.gpus, mounts = mounts_of(container, spec) })
+  pods.add_environment(own, container, "env")
   if container:at "envFrom" then
-    about.told[#about.told + 1] = ("%s: variables of envFrom are not given"):format(container.path)
+    container:at("envFrom"):take()
+    about.told[#about.told + 1] = container.path .. ": variables of envFrom are not given"
   end
   local command, args = container:words "command", container:words "args"
   for _, list in ipairs { command, args } do
-    for i, word in ipairs(list) do list[i] = expanded(word, variables) end
+    for i, word in ipairs(list) do list[i] = expanded(word, own.variables) end
   end
-  local words = (about.words or pods.words)(image, command, args)
-  local parts = {}
-  launches.add({ words = words, environment = environment, line = line, image = image },
-    { parts = parts, files = {}, variables = variables, told = about.told, image = image })
-  local asked = pods.gpus(container, "resources") or about.gpus
-  for _, part in ipairs(parts) do
-    part.gpus, part.mounts = asked or part.gpus, spec and mounts_of(container, spec) or {}
-    for _, key in ipairs { "count", "nodes", "role", "name", "gpu", "model" } do part[key] = about[key] or part[key] end
-    about.parts[#about.parts + 1] = part
+  if not pods.launch((about.words or pods.words)(own.image, command, args), own) and (own.gpus or 0) > 0 then
+    about.told[#about.told + 1] = container.path .. ": has GPUs, and starts no engine that is known"
   end
-  if #parts == 0 and asked and asked > 0 then
-    about.told[#about.told + 1] = ("%s: a container with GPUs that starts no engine that is known")
-      :format(container.path)
-  end
-  return parts
 end
 
---- The GPU that labels of nodes name, in `nodeSelector` or a required affinity; a name that is not known is told.
+--- The GPU that labels of nodes name, in `nodeSelector` or a required affinity.
 function pods.gpu(spec, told)
-  local found
-  local function add(label, each)
-    local value = gpus.is_label(label) and each:word()
-    if not value then return end
-    found = gpus.known(value)
-    if not found then
-      told[#told + 1] = ("%s: the GPU '%s' is not known here"):format(each.path, holes.shown(value))
-    end
+  for _, pair in ipairs(spec:pairs "nodeSelector") do
+    if gpus.is_label(pair[1]) then return gpus.known(spec:text("nodeSelector", pair[1]) or "", told) end
   end
-  for _, pair in ipairs(spec:pairs "nodeSelector") do add(pair[1], pair[2]) end
-  local terms = spec:list("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
-    "nodeSelectorTerms")
-  for _, term in ipairs(terms) do
+  for _, term in ipairs(spec:list("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
+    "nodeSelectorTerms")) do
     for _, each in ipairs(term:list "matchExpressions") do
-      local values, label = each:list "values", each:at "key"
-      if label and gpus.is_label(label.value) and each:text "operator" == "In" and #values == 1 then
-        label:take()
-        add(label.value, values[1])
+      local values, key = each:list "values", each:at "key"
+      if key and gpus.is_label(key.value) and each:text "operator" == "In" and #values == 1 then
+        each:take()
+        return gpus.known(tostring(values[1].value), told)
       end
     end
   end
-  return found
 end
 
 --- Adds the parts of a pod's spec.

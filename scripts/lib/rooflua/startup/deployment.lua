@@ -133,6 +133,7 @@ local function started(found, chosen, ran, has_options)
     end
     own.main = out
   end
+  for _, each in ipairs(own.told) do out.told[#out.told + 1] = each end
   out.cluster = own
   return out
 end

@@ -9,77 +9,51 @@ local yaml = require "rooflua.handover.yaml"
 
 local helm = { name = "helm", title = "values of llm-d's modelservice chart", extension = ".yaml" }
 
-function helm.tells(root)
-  return root:at "kind" == nil and root:at "modelArtifacts" ~= nil and (root:at "decode" or root:at "prefill") ~= nil
-end
-
 --- The GPU that `acceleratorTypes` names.
 local function gpu_of(own, told)
   local label, values = own:text("acceleratorTypes", "labelKey"), own:list("acceleratorTypes", "labelValues")
-  if not label or not gpus.is_label(label) or #values ~= 1 then return nil end
-  local value = values[1]:word() or ""
-  local known = gpus.known(value)
-  if not known then told[#told + 1] = ("the GPU '%s' is not known here"):format(value) end
-  return known
+  return label and gpus.is_label(label) and #values == 1 and gpus.known(values[1]:text() or "", told) or nil
 end
 
---- Nodes of one engine: `parallelism.workers` of a multi-node service.
-local function nodes_of(own, root)
-  if root:text "multinode" ~= "true" then return 1 end
-  local data, here = own:count("parallelism", "data"), own:count("parallelism", "dataLocal")
-  return own:count("parallelism", "workers") or data and here and here > 0 and math.max(1, math.floor(data / here)) or 1
-end
-
-local function read_role(root, about, name, role, model)
+--- The count of a role; nil where it is not created.
+local function count_of(root, name)
   local own = root:at(name)
-  local is_created = own and own:text "create" ~= "false"
-  local count = is_created and (own:count "replicas" or 1) or 0
-  if count == 0 then return end
-  local here, tensor = own:count("parallelism", "dataLocal") or 1, own:count("parallelism", "tensor")
-  local more = core.copy(about, { count = count, nodes = nodes_of(own, root), role = role, name = name,
-    gpu = gpu_of(own, about.told), gpus = tensor and tensor * here or nil })
-  for _, container in ipairs(own:list "containers") do
-    local command = container:text "modelCommand"
-    if command == "vllmServe" or command == "imageDefault" then
-      more.words = kserve.words(own, model, true)
-    else
-      more.words = kserve.words(own, model)
-    end
-    pods.add(container, own, more)
-  end
+  local count = own and own:text "create" ~= "false" and (own:count "replicas" or 1) or 0
+  return count > 0 and count or nil
 end
 
 function helm.read(root, about)
-  local model = kserve.model(root:text("modelArtifacts", "uri"))
+  local model, is_wide = kserve.model(root:text("modelArtifacts", "uri")), root:text "multinode" == "true"
   root:text("modelArtifacts", "name")
-  local prefill = root:at "prefill"
-  local has_both = prefill and prefill:text "create" ~= "false" and prefill:count "replicas" ~= 0 and root:at "decode"
-  read_role(root, about, "decode", has_both and "decode" or nil, model)
-  read_role(root, about, "prefill", has_both and "prefill" or nil, model)
-end
-
-local function role_map(part)
-  if not part then return { { "create", false } } end
-  local gpu, map = gpus.written(part.gpu), containers.map(part, { name = "engine" })
-  table.insert(map, 3, { "modelCommand", "custom" })
-  local out = { { "create", true }, { "replicas", part.count } }
-  if gpu.value then
-    out[#out + 1] = { "acceleratorTypes", { { "labelKey", gpu.label }, { "labelValues", yaml.list { gpu.value } } } }
+  local has_both = count_of(root, "prefill") and count_of(root, "decode")
+  for _, name in ipairs { "decode", "prefill" } do
+    local own, count = root:at(name), count_of(root, name)
+    local tensor = count and own:count("parallelism", "tensor")
+    local more = core.copy(about, { count = count, role = has_both and name or nil, words = kserve.words(own or root, model),
+      nodes = count and is_wide and (own:count("parallelism", "workers") or kserve.nodes(own)) or 1,
+      gpu = count and gpu_of(own, about.told), gpus = tensor and tensor * (own:count("parallelism", "dataLocal") or 1) })
+    for _, container in ipairs(count and own:list "containers" or {}) do
+      container:text "modelCommand"
+      pods.add(container, own, more)
+    end
   end
-  if part.nodes > 1 then out[#out + 1] = { "parallelism", { { "workers", part.nodes } } } end
-  out[#out + 1] = { "containers", yaml.list { map } }
-  return out
 end
 
 function helm.write(about)
-  local main, prefill, is_wide = about.parts[1], nil, false
-  if #about.parts > 1 then main, prefill = about.decode, about.prefill end
-  if #about.parts > 2 or not main then core.fail "--as helm: the chart has one engine, or prefill and decode" end
-  for _, part in ipairs(about.parts) do is_wide = is_wide or part.nodes > 1 end
-  return yaml.text { { comments = { "values of llm-d-modelservice" }, map = {
-    { "multinode", is_wide },
-    { "modelArtifacts", { { "uri", "hf://" .. (main.model or "") }, { "name", main.model } } },
-    { "decode", role_map(main) }, { "prefill", role_map(prefill) } } } }
+  local main, is_wide = about.decode or about.parts[1], false
+  local function role(part)
+    if not part then return { { "create", false } } end
+    local gpu, list = gpus.written(part.gpu), containers.list(part, "engine")
+    table.insert(list[1], { "modelCommand", "custom" })
+    is_wide = is_wide or part.nodes > 1
+    return { { "create", true }, { "replicas", part.count }, { "acceleratorTypes", gpu.value and { { "labelKey",
+      gpu.label }, { "labelValues", yaml.list { gpu.value } } } or nil },
+      { "parallelism", part.nodes > 1 and { { "workers", part.nodes } } or nil }, { "containers", list } }
+  end
+  local decode, prefill = role(main), role(about.prefill)
+  return yaml.text { { comments = { "values of llm-d-modelservice" }, map = { { "multinode", is_wide },
+    { "modelArtifacts", { { "uri", "hf://" .. main.model }, { "name", main.model } } },
+    { "decode", decode }, { "prefill", prefill } } } }
 end
 
 return helm

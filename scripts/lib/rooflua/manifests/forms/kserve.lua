@@ -6,104 +6,76 @@ local holes = require "rooflua.manifests.holes"
 local pods = require "rooflua.manifests.pods"
 local yaml = require "rooflua.handover.yaml"
 
-local kserve = { name = "kserve", title = "an LLMInferenceService of KServe", extension = ".yaml" }
-
-function kserve.tells(root)
-  local kind = root:at "kind"
-  return kind ~= nil and kind.value == "LLMInferenceService"
-end
+local kserve = { name = "kserve", title = "an LLMInferenceService of KServe", extension = ".yaml",
+  kind = "LLMInferenceService", is_one_node = true, is_vllm = true }
 
 --- The model of an address: "hf://ORG/NAME"; others are not given.
-function kserve.model(uri)
-  if not uri then return nil end
-  return uri:match "^hf://(.+)$" or holes.of(("the model at %s"):format(uri))
-end
+function kserve.model(uri) return uri and (uri:match "^hf://(.+)$" or holes.of("the model at " .. uri)) end
 
 local widths = { { "tensor", "--tensor-parallel-size" }, { "pipeline", "--pipeline-parallel-size" },
   { "data", "--data-parallel-size" } }
 
---- Words of a container, with the model and widths that the object says in its own keys: KServe starts `vllm serve`.
-function kserve.words(workload, model, always)
+--- Nodes of one engine by `parallelism`: those of a pipeline, or of data-parallel ranks.
+function kserve.nodes(own)
+  local data, here = own:count("parallelism", "data"), own:count("parallelism", "dataLocal")
+  return data and (here or 0) > 0 and math.max(1, math.floor(data / here)) or own:count("parallelism", "pipeline") or 1
+end
+
+--- A function of the words of a container, with model and widths that the object says in its own keys. Without a
+--- command of its own the container runs `vllm serve`.
+function kserve.words(own, model)
+  local parallel = {}
+  for _, each in ipairs(widths) do
+    local count = own:text("parallelism", each[1])
+    parallel[#parallel + 1] = count and { each[2], count }
+  end
+  if own:text("parallelism", "expert") == "true" then parallel[#parallel + 1] = { "--enable-expert-parallel" } end
   return function(image, command, args)
-    local parallel = {}
-    for _, each in ipairs(widths) do
-      local count = workload:count("parallelism", each[1])
-      if count then parallel[#parallel + 1] = { each[2], tostring(count) } end
+    local words = pods.words(image, #command > 0 and command or { "vllm", "serve", model }, args)
+    for i, word in ipairs(words) do
+      if word:find "^/mnt/models/?$" then words[i] = model or word end
     end
-    if workload:text("parallelism", "expert") == "true" then parallel[#parallel + 1] = { "--enable-expert-parallel" } end
-    local is_own = #command > 0 and not always
-    local words = is_own and pods.words(image, command, args) or { "vllm", "serve", model or "", core.unpack(args) }
-    if is_own or not model then
-      for i, word in ipairs(words) do
-        if word:find "^/mnt/models/?$" and model then words[i] = model end
-      end
-      if words[3] == "" then table.remove(words, 3) end
-    end
-    local stated = core.set(words)
-    for _, each in ipairs(parallel) do
-      if not stated[each[1]] and not words[1]:find "sh$" then
-        for _, word in ipairs(each) do words[#words + 1] = word end
-      end
+    local is_stated = core.set(words)
+    for _, each in ipairs(words[1] == "vllm" and parallel or {}) do
+      for _, word in ipairs(not is_stated[each[1]] and each or {}) do words[#words + 1] = word end
     end
     return words
   end
 end
 
---- Nodes of one engine: those of a pipeline, or of data-parallel ranks.
-local function nodes_of(workload)
-  if not workload:at "worker" then return 1 end
-  workload:at("worker"):take("workers join the leader", "...")
-  local data, here = workload:count("parallelism", "data"), workload:count("parallelism", "dataLocal")
-  return data and here and here > 0 and math.max(1, math.floor(data / here)) or workload:count("parallelism", "pipeline")
-    or 1
-end
-
-local function workload_of(own, about, role, name, model)
-  local spec = own:at "template"
-  local container = spec and spec:list("containers")[1]
-  local more = core.copy(about, { count = own:count "replicas" or 1, nodes = nodes_of(own), role = role, name = name,
-    words = kserve.words(own, model) })
-  if container then return pods.read(spec, more) end
-  about.parts[#about.parts + 1] = { words = more.words(nil, {}, {}), environment = {}, line = own:line(), files = {},
-    count = more.count, nodes = more.nodes, role = role, name = name }
+local function read_workload(own, about, role, model)
+  local more = core.copy(about, { count = own:count "replicas" or 1, role = role, line = own:line(), files = {},
+    nodes = own:at "worker" and kserve.nodes(own) or 1, words = kserve.words(own, model) })
+  if own:at "worker" then own:at("worker"):take "workers join the leader" end
+  if #own:list("template", "containers") > 0 then return pods.read(own:at "template", more) end
+  pods.launch(more.words(nil, {}, {}), more)
 end
 
 function kserve.read(root, about)
-  root:text "kind"
-  local spec, name = root:at "spec", root:text("metadata", "name") or ""
-  if not spec then core.fail("%s: spec is missing", about.file) end
-  local model = kserve.model(spec:text("model", "uri"))
+  local spec = root:at "spec" or root
+  local model, prefill, scheduler = kserve.model(spec:text("model", "uri")), spec:at "prefill",
+    spec:at("router", "scheduler")
   spec:text("model", "name")
-  if spec:at "baseRefs" then
-    about.told[#about.told + 1] = "baseRefs: what they add is not given"
-    spec:at("baseRefs"):take()
-  end
-  local prefill = spec:at "prefill"
-  workload_of(spec, about, prefill and "decode" or nil, name, model)
-  if prefill then workload_of(prefill, about, "prefill", name .. "-prefill", model) end
-  local scheduler = spec:at("router", "scheduler")
+  if spec:at "baseRefs" then about.told[#about.told + 1] = "baseRefs: what they add is not given" end
+  read_workload(spec, about, prefill and "decode" or nil, model)
+  if prefill then read_workload(prefill, about, "prefill", model) end
   if scheduler then
-    scheduler:take("the endpoint picker", "...")
+    scheduler:take "the endpoint picker"
     about.routers[#about.routers + 1] = { name = "llm_d", line = scheduler:line(), file = about.file }
   end
 end
 
-local function workload_map(part)
-  if part.nodes > 1 then core.fail "--as kserve: an engine over several nodes is written with --as lws" end
-  return { { "replicas", part.count }, { "template", { containers.selector(part) or {},
-    { "containers", yaml.list { containers.map(part, { name = "main" }) } } } } }
-end
-
 function kserve.write(about)
-  local main, prefill = about.parts[#about.parts], nil
-  if #about.parts > 1 then main, prefill = about.decode, about.prefill end
-  if #about.parts > 2 or not main then core.fail "--as kserve: it has one engine, or prefill and decode" end
-  local spec = { { "model", { { "uri", "hf://" .. (main.model or "") }, { "name", main.model } } } }
-  for _, pair in ipairs(workload_map(main)) do spec[#spec + 1] = pair end
-  if prefill then spec[#spec + 1] = { "prefill", workload_map(prefill) } end
-  if about.router == "llm_d" then spec[#spec + 1] = { "router", { { "scheduler", {} } } } end
-  return yaml.text { { map = { { "apiVersion", "serving.kserve.io/v1alpha1" }, { "kind", "LLMInferenceService" },
-    { "metadata", { { "name", containers.name(about.name, {}) } } }, { "spec", spec } } } }
+  local function workload(part)
+    return { "replicas", part.count }, { "template", { containers.selector(part),
+      { "containers", containers.list(part, "main") } } }
+  end
+  local main, prefill = about.decode or about.parts[1], about.prefill
+  local replicas, template = workload(main)
+  return yaml.text { { map = containers.object("serving.kserve.io/v1alpha1", "LLMInferenceService",
+    containers.name(about.name, {}), { { "model", { { "uri", "hf://" .. main.model }, { "name", main.model } } },
+      replicas, template, { "prefill", prefill and { workload(prefill) } or nil },
+      { "router", about.router == "llm_d" and { { "scheduler", {} } } or nil } }) } }
 end
 
 return kserve
