@@ -92,7 +92,7 @@ local look_alikes = {
 --- Texts that are no results: a pattern of the start of a line, and what the file is.
 local other_texts = {
   { "\napiVersion:", of_manifest },
-  { "\nservices:", "a compose file, which has no measured times; give the command of its service to --command" },
+  { "\nservices:", "a compose file, which has no measured times; --from takes it" },
 }
 
 --- Words of the logs that engines write at their start.

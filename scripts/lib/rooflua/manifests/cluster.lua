@@ -81,11 +81,13 @@ local function deployment_of(part, config_maps, release)
   local found, told = start.of(part.words), {}
   local words, left_out = holes.without(found.engine, part.words, found.behind)
   local version = release or part.release
-  local ok, out = pcall(reading.words, { words = words, environment = environment_of(part, told), remarks = left_out,
+  local ok, out = pcall(reading.words, { words = words, environment = environment_of(part, told), remarks = {},
     files = files_of(part, config_maps) }, { engine = found.engine.name .. (version and " " .. version or ""),
     is_measured = true })
   if not ok then core.fail("--from %s: %s", place(part), holes.shown(tostring(out):gsub("^[^%s:]+%.lua:%d+: ", ""))) end
-  for _, each in ipairs(told) do out.told[#out.told + 1] = each end
+  for _, list in ipairs { left_out, told } do
+    for _, each in ipairs(list) do out.told[#out.told + 1] = each end
+  end
   out.is_stated, part.count, part.nodes = version ~= nil, part.count or 1, part.nodes or 1
   spread(part, cluster.gpus(out))
   for _, key in ipairs { "count", "gpus", "gpu", "name", "file", "line", "nodes", "role" } do out[key] = part[key] end
@@ -189,7 +191,7 @@ function cluster.keys(own, keys, told, given)
       if one.target == each.name then add_autoscaler(entry, each, one, told) end
     end
     is_plain = is_plain and not entry.autoscaler
-    if #own.engines > 1 then entry.engine = each == own.main and keys.engine or command.keys(each, given).engine end
+    if each ~= own.main then entry.engine = command.keys(each, given).engine end
     entries[i] = entry
   end
   local is_one = is_plain and entries[1].count == 1

@@ -3,6 +3,7 @@
 -- A form is {name, title, extension, kind (of an object that it alone is), read(node, record), write(about),
 -- is_one_node (an engine stays on one)}; that of scripts has read_text(text, record).
 local core = require "rooflua.base.core"
+local holes = require "rooflua.manifests.holes"
 local native = require "rooflua.native"
 local node = require "rooflua.manifests.node"
 local secrets = require "rooflua.startup.secrets"
@@ -58,8 +59,8 @@ local function finished(record)
     part.file, record.engine = record.file, record.engine or engine
     part.release = part.release or of_image == engine and version or nil
     if part.image and not part.release then
-      record.told[#record.told + 1] = ("line %d: the image %s names no release of %s"):format(part.line or 0,
-        secrets.masked(part.image, 200), engine.title)
+      local said = ("the image %s names no release of %s"):format(secrets.masked(holes.shown(part.image), 200), engine.title)
+      if not core.is_among(said, record.told) then record.told[#record.told + 1] = said end
     end
     for fact, value in pairs { release = part.release, gpu = part.gpu } do
       record.facts[fact] = record.facts[fact] or { [""] = { value = value, line = part.line } }

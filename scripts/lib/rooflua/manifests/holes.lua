@@ -6,14 +6,23 @@ local spelling = require "rooflua.engines.launch.spelling"
 
 local holes = {}
 
-local mark = "\30([^\30\31]*)\31" -- characters that no text of a shell or of YAML has unescaped
+-- The marks are characters that no text of a shell or of YAML has unescaped.
 
 --- The mark of a value that is not given, by what it is called: "$MODEL".
 function holes.of(name) return "\30" .. name:gsub("[\30\31]", "?"):sub(1, 120) .. "\31" end
 
 --- Whether a text has such a value, and the text for people.
-function holes.has(text) return text:find(mark) ~= nil end
-function holes.shown(text) return (text:gsub(mark, "%1"):gsub("[\30\31]", "?")) end
+function holes.has(text) return text:find("\30", 1, true) ~= nil end
+function holes.shown(text) return (text:gsub("[\30\31]", "")) end
+
+--- A script with variables in place of its marks, which are set in a table.
+function holes.script(text, variables)
+  return (text:gsub("\30([^\30\31]*)\31", function(name)
+    local own = "_not_given_" .. #name .. "_" .. name:gsub("[^%w]", "_")
+    variables[own] = holes.of(name)
+    return "${" .. own .. "}"
+  end))
+end
 
 --- A text with marks in place of templates {{ ... }}.
 function holes.templates(text) return (text:gsub("{{.-}}", holes.of)) end

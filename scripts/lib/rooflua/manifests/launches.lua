@@ -70,34 +70,66 @@ local function gpus_of_docker(words)
   end
 end
 
---- Adds the parts of a script behind `sh -c`, with the variables in front of it.
-local function add_inner(script, front, command, part, about)
-  local set = { environment = core.copy(command.environment), told = {} }
-  start.read_front(command.words, front, set)
+--- Words of a container with the engine's command in front where its image alone says it.
+function launches.words(image, command, args)
+  local words, engine, at = { core.unpack(command) }, image and start.of_image(image), 0
+  for _, word in ipairs(args) do words[#words + 1] = word end
+  if not engine or #command > 0 or start.is_one(words) or inner_script(words) then return words end
+  for word in engine.command:gmatch "%S+" do
+    at = at + 1
+    table.insert(words, at, word)
+  end
+  return words
+end
+
+--- The variables of words in front of a command, behind those that it has: env A=b, docker run -e A=b.
+local function with_front(environment, words, last)
+  local set = { environment = core.copy(environment), told = {} }
+  start.read_front(words, last, set)
+  return set.environment
+end
+
+--- Adds the parts of a script behind `sh -c`.
+local function add_inner(script, environment, part, about)
   local variables = core.copy(about.variables)
-  for _, each in ipairs(set.environment) do variables[each[1]] = each[2] end
-  local found = launches.script(script, core.copy(about, { depth = (about.depth or 0) + 1, variables = variables,
-    image = part.image }))
+  for _, each in ipairs(environment) do variables[each[1]] = each[2] end
+  local found = launches.script(holes.script(script, variables), core.copy(about, { depth = (about.depth or 0) + 1,
+    variables = variables, image = part.image }))
   for _, each in ipairs(found.parts) do
-    for i, variable in ipairs(set.environment) do table.insert(each.environment, i, variable) end
+    for i, variable in ipairs(environment) do table.insert(each.environment, i, variable) end
     about.parts[#about.parts + 1] = core.copy(part, each, { line = part.line })
   end
   return #found.parts > 0
+end
+
+--- The words that `docker run ... IMAGE ...` starts, and their variables; others as they are.
+local function of_container(words, environment, part)
+  local program = base_of(words[1])
+  if program ~= "docker" and program ~= "podman" then return words, environment end
+  part.gpus = gpus_of_docker(words)
+  for i, word in ipairs(words) do
+    if start.of_image(word) then
+      part.image = word
+      return launches.words(word, {}, { core.unpack(words, i + 1) }), with_front(environment, words, i - 1)
+    end
+  end
+  return words, environment
 end
 
 --- Adds the parts that a command starts. Returns whether it starts an engine.
 ---@param command table {words, environment, line}
 ---@param about table {parts, files, variables, image, depth}
 function launches.add(command, about)
-  local words, part = command.words, { line = command.line, image = about.image, files = about.files }
+  local words, environment = command.words, command.environment
+  local part = { line = command.line, image = about.image, files = about.files }
   if talking[words[1] or ""] or (about.depth or 0) > deepest then return false end
   if base_of(words[1]) == "srun" then words = { core.unpack(words, launches.slurm_options(words, part)) } end
-  if base_of(words[1]) == "docker" or base_of(words[1]) == "podman" then part.gpus = gpus_of_docker(words) end
+  words, environment = of_container(words, environment, part)
   local script, at = inner_script(words)
-  if script then return add_inner(script, at - 1, core.copy(command, { words = words }), part, about) end
+  if script then return add_inner(script, with_front(environment, words, at - 1), part, about) end
   words, part.role = dynamo_words.read(words)
   if not start.is_one(words) then return false end
-  part.words, part.environment = words, command.environment
+  part.words, part.environment = words, environment
   about.parts[#about.parts + 1] = part
   return true
 end

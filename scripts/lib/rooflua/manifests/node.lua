@@ -19,7 +19,8 @@ for word in ([[apiVersion metadata name namespace labels annotations selector po
   startupPolicy restart container_name networks network_mode depends_on ipc shm_size sharedMemory logging healthcheck
   ulimits expose secrets version terminationMessagePolicy workingDir working_dir stdin tty schedulerName
   dynamoNamespace cpu memory ephemeral-storage rdma/ib driver capabilities privileged runtime pull_policy user hostname
-  authSecretName size mountModelVolume envFromSecret pvc gateway route configs]]):gmatch "%S+" do idle[word] = true end
+  authSecretName size mountModelVolume envFromSecret pvc gateway route configs
+  backendFramework]]):gmatch "%S+" do idle[word] = true end
 
 local Node = {}
 Node.__index = Node
@@ -94,7 +95,7 @@ function Node:words(...)
   local found, out = self:at(...), {}
   if not found then return out end
   out[1] = scalar(found.value)
-  for i, each in ipairs(found:list()) do out[i] = scalar(each.value) or json.encode(each.value) end
+  for i, each in ipairs(found:list()) do out[i] = scalar(each.value) or holes.of "an item that is no text" end
   found:take(secrets.masked(holes.shown(core.join(out, " ")), 200))
   return out
 end
@@ -113,7 +114,7 @@ function node.account(root, record)
     if taken then
       record.understood, record.read[#record.read + 1] = record.understood + 1, entry
     elseif #children > 0 then
-      for _, pair in ipairs(children) do visit(pair[2], is_idle or idle[pair[1]]) end
+      for _, pair in ipairs(children) do visit(pair[2], is_idle or idle[pair[1]] or pair[1]:find "^x%-") end
     elseif is_idle or type(value) == "table" then
       record.later = record.later + 1
     else

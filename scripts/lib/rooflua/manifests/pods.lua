@@ -4,7 +4,6 @@ local gpus = require "rooflua.manifests.gpus"
 local holes = require "rooflua.manifests.holes"
 local launches = require "rooflua.manifests.launches"
 local secrets = require "rooflua.startup.secrets"
-local start = require "rooflua.engines.launch.start"
 
 local pods = {}
 
@@ -61,19 +60,6 @@ local function mounts_of(container, spec)
   return out
 end
 
---- Words of a container with the engine's command in front where its image alone says it.
-function pods.words(image, command, args)
-  local words, engine = { core.unpack(command) }, image and start.of_image(image)
-  for _, word in ipairs(args) do words[#words + 1] = word end
-  if not engine or #command > 0 or start.is_one(words) then return words end
-  local at = 0
-  for word in engine.command:gmatch "%S+" do
-    at = at + 1
-    table.insert(words, at, word)
-  end
-  return words
-end
-
 --- Adds what words of a container start, with what is known of it.
 ---@param about table {parts, told, line, image, gpus, count, nodes, role, name, gpu, environment, variables, files,
 ---  mounts}
@@ -103,7 +89,7 @@ function pods.add(container, spec, about)
   for _, list in ipairs { command, args } do
     for i, word in ipairs(list) do list[i] = expanded(word, own.variables) end
   end
-  if not pods.launch((about.words or pods.words)(own.image, command, args), own) and (own.gpus or 0) > 0 then
+  if not pods.launch((about.words or launches.words)(own.image, command, args), own) and (own.gpus or 0) > 0 then
     about.told[#about.told + 1] = container.path .. ": has GPUs, and starts no engine that is known"
   end
 end

@@ -235,7 +235,7 @@ local function refuse_second(found, line, is_wanted)
   local words = {}
   for i, each in ipairs(found) do words[i] = each.text end
   local foreign = is_wanted and not is_wanted(words) and found or line
-  core.fail("a second command, %s: give the engine's alone", shown(foreign[1].text))
+  core.fail("a second command, %s: give the engine's alone, or a script as a file: --from FILE", shown(foreign[1].text))
 end
 
 --- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[], files = {name =

@@ -90,9 +90,9 @@ function start.is_one(words) return (pcall(start.of, words)) end
 
 --- Texts that are no command of a shell: {pattern of a line, what it is, what to give in its place}.
 local forms = {
-  { "\nservices:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
-  { "\n%s+image:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
-  { "\napiVersion:%s", "a manifest of Kubernetes", "the command and the args of its container" },
+  { "\nservices:%s", "a compose file", "--from FILE, or the command of its service" },
+  { "\n%s+image:%s", "a compose file", "--from FILE, or the command of its service" },
+  { "\napiVersion:%s", "a manifest of Kubernetes", "--from FILE, or the command of its container" },
   { "\nFROM%s", "a Dockerfile", "its ENTRYPOINT and CMD as one command" },
   { "\n%[Service%]", "a unit of systemd", "what stands after ExecStart=" },
   { "\n%s*{%s*\n", "a document of JSON", "the command itself" },

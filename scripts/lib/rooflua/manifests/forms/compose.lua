@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
 local holes = require "rooflua.manifests.holes"
 local kubernetes = require "rooflua.manifests.forms.kubernetes"
+local launches = require "rooflua.manifests.launches"
 local pods = require "rooflua.manifests.pods"
 local shell_script = require "rooflua.manifests.shell_script"
 local yaml = require "rooflua.handover.yaml"
@@ -65,7 +66,7 @@ function compose.read(root, about)
     local name, service = pair[1], pair[2]
     local image = service:text "image"
     image = image and interpolated(image)
-    local words = pods.words(image, words_of(service, "entrypoint"), words_of(service, "command"))
+    local words = launches.words(image, words_of(service, "entrypoint"), words_of(service, "command"))
     local is_one = pods.launch(words, core.copy(about, { image = image, environment = environment_of(service),
       line = service:line(), name = name, role = kubernetes.role(name), files = {},
       count = service:count("deploy", "replicas") or service:count "scale" or 1, gpus = gpus_of(service),

@@ -3,6 +3,7 @@
 local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local holes = require "rooflua.manifests.holes"
+local launches = require "rooflua.manifests.launches"
 local pods = require "rooflua.manifests.pods"
 local yaml = require "rooflua.handover.yaml"
 
@@ -31,7 +32,7 @@ function kserve.words(own, model)
   end
   if own:text("parallelism", "expert") == "true" then parallel[#parallel + 1] = { "--enable-expert-parallel" } end
   return function(image, command, args)
-    local words = pods.words(image, #command > 0 and command or { "vllm", "serve", model }, args)
+    local words = launches.words(image, #command > 0 and command or { "vllm", "serve", model }, args)
     for i, word in ipairs(words) do
       if word:find "^/mnt/models/?$" then words[i] = model or word end
     end

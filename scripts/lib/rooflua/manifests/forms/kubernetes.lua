@@ -39,12 +39,13 @@ end
 
 --- An autoscaler of one metric that engines report of a pod.
 function others.HorizontalPodAutoscaler(root, about)
-  local one = root:list("spec", "metrics")[1]
-  about.autoscalers[#about.autoscalers + 1] = { target = root:text("spec", "scaleTargetRef", "name"),
+  local one, target = root:list("spec", "metrics")[1], root:at("spec", "scaleTargetRef")
+  about.autoscalers[#about.autoscalers + 1] = { target = target and target:text "name",
     min = root:count("spec", "minReplicas") or 1, max = root:count("spec", "maxReplicas"), file = about.file,
     line = root:line(), series = one and one:text("pods", "metric", "name"),
     value = one and one:text("pods", "target", "averageValue") }
-  if one then one:text "type" end
+  if target then target:take() end
+  if one then one:take() end
 end
 
 --- Whether a pod is the endpoint picker of llm-d, or of the inference extension that it is built on.
