@@ -52,10 +52,8 @@ function slurm.read_text(text, about)
   end
   local found = launches.script(text, { variables = variables, files = {} })
   for _, part in ipairs(found.parts) do
-    local is_stated = part.nodes or part.tasks -- of a step, which has the job's GPUs where it states none
-    for _, key in ipairs { "node_gpus", "gpu", not is_stated and "nodes" or nil, not is_stated and "tasks" or nil } do
-      part[key] = part[key] or job[key]
-    end
+    part.tasks = part.tasks or not part.nodes and job.tasks or nil -- srun has the job's where it states none
+    for _, key in ipairs { "nodes", "node_gpus", "gpu" } do part[key] = part[key] or job[key] end
     if not part.tasks and job.node_tasks then part.tasks = job.node_tasks * (part.nodes or 1) end
     part.role, part.count = part.role or kubernetes.role(part.name), job.array or 1
     part.gpu = part.gpu and gpus.known(part.gpu, about.told)
