@@ -158,7 +158,7 @@ int write_manifest(const NewArguments& arguments, const fs::path& home) {
   script::Vm vm({.home = home});
   const script::LaunchCommand command =
       launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
-  const Json answer = vm.call("rooflua.manifests.written", "run",
+  const Json answer = vm.call("rooflua.program.manifests", "run",
                               {Json(arguments.form), command.json(), Json(arguments.hardware),
                                Json(fs::path(arguments.name).stem().string())});
   fs::path file(arguments.name);

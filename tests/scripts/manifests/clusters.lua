@@ -3,7 +3,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local cluster = require "rooflua.manifests.cluster"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local drawn = dofile "tests/scripts/launch/drawn.lua"
 
 local clusters = {}

@@ -141,7 +141,7 @@ spec:
           resources: {limits: {nvidia.com/gpu: 8}}
     workerTemplate:
       spec:
-        containers: [{name: worker, image: "vllm/vllm-openai:v0.10.2", command: [sh, -c, "bash /scripts/ray.sh worker"]}]
+        containers: [{name: worker, image: "vllm/vllm-openai:v0.10.2", command: [sh, -c, "bash /s/ray.sh worker"]}]
 ]]
   local one = found.cluster.engines[1]
   test.equal(one.count, 2)
@@ -192,8 +192,8 @@ exec env VLLM_LOGGING_LEVEL=DEBUG vllm serve "$MODEL" -tp $TP \
   test.equal(found.options.max_num_seqs, 40)
   test.equal(found.options.max_model_len, nil)
   test.has(told(found), "--max-model-len $LENGTH, which a condition sets", "--port $PORT")
-  local run = read("docker run --rm --gpus '\"device=0,1\"' -e HF_TOKEN=abc -v /m:/m \\\n  vllm/vllm-openai:v0.24.0 \\\n"
-    .. "  --model Qwen/Qwen3-8B -tp 2\n")
+  local run = read("docker run --rm --gpus '\"device=0,1\"' -e HF_TOKEN=abc -v /m:/m \\\n"
+    .. "  vllm/vllm-openai:v0.24.0 \\\n  --model Qwen/Qwen3-8B -tp 2\n")
   test.equal(run.release, "0.24.0")
   test.equal(run.cluster.engines[1].gpus, 2)
   test.equal(run.options.tensor_parallel_size, 2)
@@ -280,8 +280,8 @@ test("what a log says holds, and what differs is told", function()
   test.needs_yaml()
   local wordings = dofile "tests/scripts/startup/wordings.lua"
   local log = wordings.text(wordings.list[3], wordings.figures)
-  local own = ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.24.0\n"
-    .. "    args: [--model, meta-llama/Llama-3.1-8B-Instruct, --max-model-len, '%d', --enforce-eager]\n")
+  local own = ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n"
+    .. "  - image: vllm/vllm-openai:v0.24.0\n    args: [--model, meta-llama/Llama-3.1-8B-Instruct, --max-model-len, '%d', --enforce-eager]\n")
   local found = read(own:format(8192), log)
   test.equal(found.release, "0.10.2")
   test.equal(found.options.max_model_len, 4096)

@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local clusters = dofile "tests/scripts/manifests/clusters.lua"
 local deployment = require "rooflua.startup.deployment"
 local forms = require "rooflua.manifests.forms"
-local written = require "rooflua.manifests.written"
+local written = require "rooflua.program.manifests"
 
 local count = tonumber(os.getenv "ROOFLUA_CLUSTERS" or 40)
 

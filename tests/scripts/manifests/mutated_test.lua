@@ -8,16 +8,16 @@ local forms = require "rooflua.manifests.forms"
 local json = require "rooflua.json"
 local mutation = dofile "tests/scripts/startup/mutation.lua"
 local native = require "rooflua.native"
-local written = require "rooflua.manifests.written"
+local written = require "rooflua.program.manifests"
 
 local count = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 1000
 local longest_s = 2
 local secret = "TOPSECRET123"
 
 local pieces = { "[", "{", "}", "'", '"', "\\", "&a ", "*a", "<<: ", "- ", ": ", "#", "|\n", "\t", "\0", "{{ .X }}", "$X",
-  "${X:-7}", "$(Y)", "`date`", "$$", "\n---\n", "!!binary ", "~", "null", "1e999", "99999999999999999999", "replicas: 3\n",
-  ("["):rep(100), ("{a: "):rep(90), ("- "):rep(200), "\255\254", "\30", "\31", "sh -c ", "--tensor-parallel-size 2 ",
-  "<<EOF\n", "| ", "&& ", "> x ", "\nEOF\n", "if [ a ]; then\n", ("x"):rep(5000), "--model Other/Model " }
+  "${X:-7}", "$(Y)", "`date`", "$$", "\n---\n", "!!binary ", "~", "null", "1e999", "99999999999999999999",
+  "replicas: 3\n", ("["):rep(100), ("{a: "):rep(90), ("- "):rep(200), "\255\254", "\30", "\31", "sh -c ",
+  "--tensor-parallel-size 2 ", "<<EOF\n", "| ", "&& ", "> x ", "\nEOF\n", "if [ a ]; then\n", ("x"):rep(5000), "--model Other/Model " }
 
 --- A split cluster, with a secret among its options.
 local function base(form, name)
@@ -30,7 +30,8 @@ local function base(form, name)
     return { engine = engine, release = ({ vllm = "0.24.0", sglang = "0.5.9", trtllm = "1.2.0" })[name],
       model = "Qwen/Qwen3-8B", options = options, count = 5, gpus = 1, nodes = 1, role = role }
   end
-  local own = { parts = { part("prefill", {}), part("decode", name == "vllm" and { max_num_batched_tokens = 4099 } or {}) },
+  local more = name == "vllm" and { max_num_batched_tokens = 4099 } or {}
+  local own = { parts = { part("prefill", {}), part("decode", more) },
     gpu = "h100-sxm" }
   local ok, text = pcall(written.text, form, own, "cluster")
   return ok and text or nil
@@ -55,8 +56,8 @@ local function check_engine(each, text, what)
   for name, value in pairs(each.options) do
     for _, one in ipairs(type(value) == "table" and value or { value }) do
       local is_document = type(one) == "string" and one:find "^[%[{]"
-      test.check(is_document or one == "***" or stands_in(one, text), "%s: %s = %s does not stand in it:\n%s", what, name,
-        tostring(one), text)
+      test.check(is_document or one == "***" or stands_in(one, text), "%s: %s = %s does not stand in it:\n%s", what,
+        name, tostring(one), text)
     end
   end
   test.check(not each.model or stands_in(each.model, text), "%s: the model %s does not stand in it", what, each.model)

@@ -1,7 +1,7 @@
 -- A scenario whose model, engine and deployment are those of a launch command, or of files of a start (--from).
 local application = require "rooflua.applied.application"
 local chunks = require "rooflua.sandbox.chunks"
-local cluster = require "rooflua.manifests.cluster"
+local clusters = require "rooflua.applied.clusters"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
@@ -68,7 +68,7 @@ function launch.keys(about, given)
   local deployment = launch.deployment(about)
   local keys, told = command.keys(deployment, given)
   keys.model = launch.model_of(deployment, about.model)
-  if deployment.cluster then cluster.keys(deployment.cluster, keys, told, given) end
+  if deployment.cluster then clusters.keys(deployment.cluster, keys, told, given) end
   if about.model and deployment.model and about.model ~= deployment.model then
     told[#told + 1] = ("%s in place of the %s's %s"):format(about.model, about.from and "file" or "command",
       native.printable(deployment.model))

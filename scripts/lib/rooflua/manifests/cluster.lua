@@ -1,19 +1,17 @@
 -- The parts that manifests start as one cluster: its engines with their options, how many there are, roles, router.
-local chunks = require "rooflua.sandbox.chunks"
-local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
-local engine_metrics = require "rooflua.handover.engine_metrics"
 local holes = require "rooflua.manifests.holes"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local reading = require "rooflua.engines.launch.reading"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local start = require "rooflua.engines.launch.start"
 local units = require "rooflua.text.units"
 
 local cluster = {}
 
-local function place(each) return ("%s:%d"):format(each.file, each.line or 0) end
+--- Where an engine or another object stands, for people.
+function cluster.place(each) return ("%s:%d"):format(each.file, each.line or 0) end
 
 --- Files of a part: those of its script, and of the ConfigMaps that are mounted.
 local function files_of(part, config_maps)
@@ -84,7 +82,10 @@ local function deployment_of(part, config_maps, release)
   local ok, out = pcall(reading.words, { words = words, environment = environment_of(part, told), remarks = {},
     files = files_of(part, config_maps) }, { engine = found.engine.name .. (version and " " .. version or ""),
     is_measured = true })
-  if not ok then core.fail("--from %s: %s", place(part), holes.shown(tostring(out):gsub("^[^%s:]+%.lua:%d+: ", ""))) end
+  if not ok then
+    local said = tostring(out):gsub("^[^%s:]+%.lua:%d+: ", "")
+    core.fail("--from %s: %s", cluster.place(part), holes.shown(said))
+  end
   for _, list in ipairs { left_out, told } do
     for _, each in ipairs(list) do out.told[#out.told + 1] = each end
   end
@@ -124,14 +125,15 @@ local function check(engines, main, told)
     has[each.role or "both"] = true
     local needs, own = cluster.gpus(each), each.gpus and each.gpus * each.nodes
     if own and own ~= needs then
-      told[#told + 1] = ("%s: has %s, and its engine takes %d"):format(place(each), units.counted(own, "GPU"), needs)
+      told[#told + 1] = ("%s: has %s, and its engine takes %d"):format(cluster.place(each), units.counted(own, "GPU"),
+        needs)
     end
     if each.model and main.model and each.model ~= main.model then
-      core.fail("--from: %s serves %s, and %s %s: give files of one model", place(main), native.printable(main.model),
-        place(each), native.printable(each.model))
+      core.fail("--from: %s serves %s, and %s %s: give files of one model", cluster.place(main),
+        native.printable(main.model), cluster.place(each), native.printable(each.model))
     end
   end
-  if not has.prefill ~= not has.decode then -- a role alone is none
+  if (has.prefill == nil) ~= (has.decode == nil) then -- a role alone is none
     told[#told + 1] = ("only engines for %s are named: they are taken to do both"):format(
       has.prefill and "prefill" or "decode")
     for _, each in ipairs(engines) do each.role = nil end
@@ -164,42 +166,6 @@ function cluster.of(found, release)
   end
   told[#told + 1] = counts_text(engines)
   return { engines = engines, main = main, router = found.routers[1], autoscalers = found.autoscalers, told = told }
-end
-
---- Adds the autoscaler of an HPA that names an engine; a sentence where it is not simulated.
-local function add_autoscaler(entry, each, own, told)
-  local target = tonumber(own.value)
-  for metric, series in pairs(engine_metrics.of("hpa", each.engine.name)) do
-    if own.series == series:gsub(":", "_") and metric ~= "source" and target and target > 0 and own.max then
-      entry.autoscaler = chunks.shipped "autoscalers.hpa" { metric = metric, target = target }
-      entry.min, entry.max, entry.count = own.min, own.max, math.min(math.max(entry.count, own.min), own.max)
-      return
-    end
-  end
-  told[#told + 1] = ("%s: this autoscaler is not simulated; %s run"):format(place(own),
-    units.counted(each.count, "replica"))
-end
-
---- Puts the cluster into keys of a scenario, and sentences about it into `told`.
----@param keys table of applied/command.lua: those of its main engine
----@param given table? the scenario, whose router holds
-function cluster.keys(own, keys, told, given)
-  local entries, is_plain = {}, #own.engines == 1
-  for i, each in ipairs(own.engines) do
-    local entry = { count = each.count * (each == own.main and keys.replicas or 1), role = each.role }
-    for _, one in ipairs(own.autoscalers) do
-      if one.target == each.name then add_autoscaler(entry, each, one, told) end
-    end
-    is_plain = is_plain and not entry.autoscaler
-    if each ~= own.main then entry.engine = command.keys(each, given).engine end
-    entries[i] = entry
-  end
-  local is_one = is_plain and entries[1].count == 1
-  keys.replicas = not is_plain and entries or not is_one and entries[1].count or nil
-  if own.router and not is_one and (given or {}).router == nil then
-    keys.router = own.router.name
-    told[#told + 1] = ("router %s with its defaults, as %s says"):format(own.router.name, place(own.router))
-  end
 end
 
 return cluster

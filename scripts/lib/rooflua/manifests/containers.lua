@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
 local quoting = require "rooflua.text.quoting"
 local writing = require "rooflua.engines.launch.writing"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local containers = {}
 

@@ -6,22 +6,29 @@ local core = require "rooflua.base.core"
 local holes = require "rooflua.manifests.holes"
 local native = require "rooflua.native"
 local node = require "rooflua.manifests.node"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local start = require "rooflua.engines.launch.start"
 
 local forms = {}
 
 local most_bytes, most_named = 4 * 2 ^ 20, 6
 
-forms.names = { "kubernetes", "lws", "kserve", "dynamo", "helm", "compose", "slurm" }
+local list = { require "rooflua.manifests.forms.kubernetes", require "rooflua.manifests.forms.lws",
+  require "rooflua.manifests.forms.kserve", require "rooflua.manifests.forms.dynamo",
+  require "rooflua.manifests.forms.helm", require "rooflua.manifests.forms.compose",
+  require "rooflua.manifests.forms.slurm" }
 
-function forms.of(name) return require("rooflua.manifests.forms." .. name) end
+local by_name = {}
+forms.names = {}
+for i, form in ipairs(list) do forms.names[i], by_name[form.name] = form.name, form end
+
+function forms.of(name) return by_name[name] end
 
 --- The form of a document; nil where it is of none.
 local function form_of(root)
   local kind = root:at "kind"
-  for _, name in ipairs(kind and forms.names or {}) do
-    if forms.of(name).kind == kind.value then return forms.of(name) end
+  for _, form in ipairs(kind and list or {}) do
+    if form.kind == kind.value then return form end
   end
   if root:at "apiVersion" and kind then return forms.of "kubernetes" end
   return root:at "services" and forms.of "compose" or root:at "modelArtifacts" and forms.of "helm" or nil
@@ -59,7 +66,8 @@ local function finished(record)
     part.file, record.engine = record.file, record.engine or engine
     part.release = part.release or of_image == engine and version or nil
     if part.image and not part.release then
-      local said = ("the image %s names no release of %s"):format(secrets.masked(holes.shown(part.image), 200), engine.title)
+      local said = ("the image %s names no release of %s"):format(secrets.masked(holes.shown(part.image), 200),
+        engine.title)
       if not core.is_among(said, record.told) then record.told[#record.told + 1] = said end
     end
     for fact, value in pairs { release = part.release, gpu = part.gpu } do

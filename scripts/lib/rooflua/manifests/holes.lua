@@ -1,7 +1,7 @@
 -- Values that a manifest does not give: secrets, templates, variables that nothing sets. A text has a mark in their
 -- place, so that what they would say is named and never guessed.
 local core = require "rooflua.base.core"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local spelling = require "rooflua.engines.launch.spelling"
 
 local holes = {}

@@ -1,13 +1,13 @@
 -- Launch commands in words of a container or a line of a script: also those behind `bash -c`, srun and docker run.
 --
 -- A part of a cluster is {words, environment = {{name, value}}, files = {path = text}, line, image, gpus (of a pod),
--- nodes (of one engine), count, role, name, gpu (of the catalogue), release}; of srun also {tasks, node_gpus, task_gpus,
--- all_gpus}.
+-- nodes (of one engine), count, role, name, gpu (of the catalogue), release}; of srun also {tasks, node_gpus,
+-- task_gpus, all_gpus}.
 local core = require "rooflua.base.core"
 local dynamo_words = require "rooflua.manifests.dynamo_words"
 local holes = require "rooflua.manifests.holes"
 local native = require "rooflua.native"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local shell_script = require "rooflua.manifests.shell_script"
 local start = require "rooflua.engines.launch.start"
 local units = require "rooflua.text.units"

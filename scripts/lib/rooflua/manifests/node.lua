@@ -4,7 +4,7 @@ local documents = require "rooflua.engines.documents"
 local holes = require "rooflua.manifests.holes"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local texts = require "rooflua.engines.launch.texts"
 
 local node = {}
@@ -25,7 +25,9 @@ for word in ([[apiVersion metadata name namespace labels annotations selector po
 local Node = {}
 Node.__index = Node
 
-local function new(document, value, path) return setmetatable({ document = document, value = value, path = path }, Node) end
+local function new(document, value, path)
+  return setmetatable({ document = document, value = value, path = path }, Node)
+end
 
 --- The node of a whole document of native.yaml_documents, to which {told, prefix} were added.
 function node.of(document)

@@ -3,7 +3,7 @@ local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
 local holes = require "rooflua.manifests.holes"
 local launches = require "rooflua.manifests.launches"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 
 local pods = {}
 

@@ -5,7 +5,7 @@ local documents = require "rooflua.engines.documents"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local reading = require "rooflua.engines.launch.reading"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local seen = require "rooflua.startup.seen"
 local spec = require "rooflua.spec"
 
@@ -110,7 +110,8 @@ local function joined(ran, main, has_options, source)
     if not is_gone then options[name] = value end
   end
   if ran.model and main.model and ran.model ~= main.model then
-    told[#told + 1] = ("model: %s says %s, %s says %s; the first holds"):format(source, ran.model, main.file, main.model)
+    told[#told + 1] = ("model: %s says %s, %s says %s; the first holds"):format(source, ran.model, main.file,
+      main.model)
   end
   out.options, out.release, out.note, out.is_stated = options, ran.release, ran.note, ran.is_stated
   for _, list in ipairs { ran.told, told } do

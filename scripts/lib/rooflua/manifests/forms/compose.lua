@@ -7,7 +7,7 @@ local kubernetes = require "rooflua.manifests.forms.kubernetes"
 local launches = require "rooflua.manifests.launches"
 local pods = require "rooflua.manifests.pods"
 local shell_script = require "rooflua.manifests.shell_script"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local compose = { name = "compose", title = "a compose file", extension = ".yaml", is_one_node = true }
 

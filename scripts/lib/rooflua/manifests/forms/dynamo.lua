@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local dynamo_words = require "rooflua.manifests.dynamo_words"
 local kubernetes = require "rooflua.manifests.forms.kubernetes"
 local pods = require "rooflua.manifests.pods"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local dynamo = { name = "dynamo", title = "a DynamoGraphDeployment", extension = ".yaml",
   kind = "DynamoGraphDeployment" }

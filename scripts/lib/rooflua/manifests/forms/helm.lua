@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
 local kserve = require "rooflua.manifests.forms.kserve"
 local pods = require "rooflua.manifests.pods"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local helm = { name = "helm", title = "values of llm-d's modelservice chart", extension = ".yaml" }
 
@@ -29,9 +29,10 @@ function helm.read(root, about)
   for _, name in ipairs { "decode", "prefill" } do
     local own, count = root:at(name), count_of(root, name)
     local tensor = count and own:count("parallelism", "tensor")
-    local more = core.copy(about, { count = count, role = has_both and name or nil, words = kserve.words(own or root, model),
+    local more = core.copy(about, { count = count, role = has_both and name or nil,
       nodes = count and is_wide and (own:count("parallelism", "workers") or kserve.nodes(own)) or 1,
-      gpu = count and gpu_of(own, about.told), gpus = tensor and tensor * (own:count("parallelism", "dataLocal") or 1) })
+      gpus = tensor and tensor * (own:count("parallelism", "dataLocal") or 1), gpu = count and gpu_of(own, about.told),
+      words = kserve.words(own or root, model) })
     for _, container in ipairs(count and own:list "containers" or {}) do
       container:text "modelCommand"
       pods.add(container, own, more)

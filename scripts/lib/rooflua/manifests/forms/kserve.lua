@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local holes = require "rooflua.manifests.holes"
 local launches = require "rooflua.manifests.launches"
 local pods = require "rooflua.manifests.pods"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local kserve = { name = "kserve", title = "an LLMInferenceService of KServe", extension = ".yaml",
   kind = "LLMInferenceService", is_one_node = true, is_vllm = true }

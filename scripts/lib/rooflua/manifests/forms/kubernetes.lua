@@ -4,7 +4,7 @@
 local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
-local manifest = require "rooflua.plan.kubernetes"
+local manifest = require "rooflua.manifests.deployments"
 local pods = require "rooflua.manifests.pods"
 
 local kubernetes = { name = "kubernetes", title = "a manifest of Kubernetes", extension = ".yaml" }
@@ -14,9 +14,9 @@ local counts = { Deployment = "replicas", StatefulSet = "replicas", ReplicaSet =
   DaemonSet = "", Pod = "" }
 
 --- Kinds whose objects change nothing that a simulation says.
-local idle = core.set { "Service", "Secret", "PersistentVolumeClaim", "PersistentVolume", "Namespace", "Ingress", "Role",
-  "ServiceAccount", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceMonitor", "PodMonitor", "HTTPRoute",
-  "Gateway", "NetworkPolicy", "PodDisruptionBudget", "StorageClass", "InferencePool", "InferenceModel" }
+local idle = core.set { "Service", "Secret", "PersistentVolumeClaim", "PersistentVolume", "Namespace", "Ingress",
+  "Role", "ServiceAccount", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceMonitor", "PodMonitor",
+  "HTTPRoute", "Gateway", "NetworkPolicy", "PodDisruptionBudget", "StorageClass", "InferencePool", "InferenceModel" }
 
 --- The role that names say; nil where they say none.
 function kubernetes.role(...)

@@ -4,7 +4,7 @@ local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local kubernetes = require "rooflua.manifests.forms.kubernetes"
 local pods = require "rooflua.manifests.pods"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local lws = { name = "lws", title = "a LeaderWorkerSet", extension = ".yaml", kind = "LeaderWorkerSet" }
 
@@ -26,9 +26,10 @@ function lws.write(about)
     local name = containers.name(about.name, part)
     local pod = { { "metadata", { { "labels", { { "app", name } } } } }, { "spec", { containers.selector(part),
       { "containers", containers.list(part, "engine") } } } }
+    local template = { { "size", part.nodes }, { "leaderTemplate", pod }, { "workerTemplate", pod } }
     documents[i] = { comments = { "workers join the leader as the engine's documentation says" },
-      map = containers.object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name, { { "replicas", part.count },
-        { "leaderWorkerTemplate", { { "size", part.nodes }, { "leaderTemplate", pod }, { "workerTemplate", pod } } } }) }
+      map = containers.object("leaderworkerset.x-k8s.io/v1", lws.kind, name, { { "replicas", part.count },
+        { "leaderWorkerTemplate", template } }) }
   end
   return yaml.text(documents)
 end

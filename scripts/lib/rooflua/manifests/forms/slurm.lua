@@ -8,7 +8,7 @@ local kubernetes = require "rooflua.manifests.forms.kubernetes"
 local launches = require "rooflua.manifests.launches"
 local native = require "rooflua.native"
 local quoting = require "rooflua.text.quoting"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 
 local slurm = { name = "slurm", title = "a job of SLURM", extension = ".sh" }
 
@@ -74,10 +74,11 @@ function slurm.write(about)
     for _, each in ipairs(containers.variables(part)) do
       variables = variables .. each[1] .. "=" .. quoting.shell(each[2]) .. " "
     end
+    local words, image = containers.words(part, "options.yaml"), quoting.shell(containers.image(part))
     for i = 1, part.count do
-      steps[#steps + 1] = ("%ssrun --job-name=%s-%d --nodes=%d --ntasks=%d %s --exclusive --container-image=%s %s &"):format(
-        variables, part.role or "engine", i, part.nodes, part.nodes, gres(part.gpus),
-        quoting.shell(containers.image(part)), containers.shell_text((containers.words(part, "options.yaml"))))
+      steps[#steps + 1] = ("%ssrun --job-name=%s-%d --nodes=%d --ntasks=%d %s --exclusive --container-image=%s %s &")
+        :format(variables, part.role or "engine", i, part.nodes, part.nodes, gres(part.gpus), image,
+          containers.shell_text(words))
     end
   end
   return ("#!/usr/bin/env bash\n#SBATCH --job-name=%s\n#SBATCH --nodes=%d\n#SBATCH %s\nset -euo pipefail\n%s%s\nwait\n")

@@ -11,9 +11,8 @@ local quoting = require "rooflua.text.quoting"
 local release = require "rooflua.engines.release"
 local spec = require "rooflua.spec"
 local startup = require "rooflua.startup.deployment"
-local trials = require "rooflua.advise.trials"
 
-local written = {}
+local manifests = {}
 
 local function fail(form, message, ...) core.fail("--as %s: " .. message, form, ...) end
 
@@ -37,7 +36,7 @@ local function of_scenario(form, path)
   local opened, told, parts = opening.file(path, {}), {}, {}
   if opened.kind ~= "serve" then fail(form, "%s: expected a scenario of kind \"serve\"", path) end
   if #opened.variants > 1 then told[1] = ("the first of %d variants is written"):format(#opened.variants) end
-  local given = trials.plain((opening.variant(opened, 1)))
+  local given = opening.variant(opened, 1)
   local gpu, router = given.hardware, given.router
   local is_list = type(given.replicas) == "table"
   for i, each in ipairs(is_list and core.plain(given.replicas) or { { count = given.replicas } }) do
@@ -64,7 +63,8 @@ local function of_launch(form, about, hardware)
   if deployment.found then ok, gpu = pcall(startup.hardware, deployment.found, hardware, "--hardware") end
   for i, each in ipairs(own.engines or { deployment }) do
     parts[i] = { engine = each.engine, release = each.release, options = each.options, count = each.count or 1,
-      role = each.role, gpus = each.gpus, nodes = each.nodes or 1, model = about.model or each.model or deployment.model }
+      role = each.role, gpus = each.gpus, nodes = each.nodes or 1,
+      model = about.model or each.model or deployment.model }
     if not parts[i].model then fail(form, "the command names no model; give it: --model NAME") end
   end
   return { parts = parts, router = own.router and own.router.name, gpu = ok and gpu and spec.hardware(gpu).name or nil,
@@ -73,7 +73,7 @@ end
 
 --- The text of a cluster in a form.
 ---@param about table {parts = {{engine, release, model, options, count, role, nodes, gpus}}, router, gpu}
-function written.text(form, about, name)
+function manifests.text(form, about, name)
   local own, on_node = forms.of(form), about.gpu and spec.hardware(about.gpu).node_gpus or 8
   about.name = name
   for _, part in ipairs(about.parts) do
@@ -84,7 +84,7 @@ function written.text(form, about, name)
     end
     part.gpu = about.gpu
     if part.role then about[part.role] = part end
-    if own.is_one_node and part.nodes > 1 then fail(form, "its engine stays on one node, and %d are needed", part.nodes) end
+    if own.is_one_node and part.nodes > 1 then fail(form, "an engine stays on one node; it needs %d", part.nodes) end
   end
   if #about.parts > 1 and not (#about.parts == 2 and about.prefill and about.decode) then
     fail(form, "one kind of engine is written, or prefill and decode; found %d", #about.parts)
@@ -99,7 +99,7 @@ end
 ---@param about table? {text or from, engine, model} of a launch command, of files, or of a scenario FILE.lua
 ---@param hardware string "" where none is given
 ---@param name string
-function written.run(form, about, hardware, name)
+function manifests.run(form, about, hardware, name)
   if not about then fail(form, "what? --command \"vllm serve ...\", --from FILE..., or --from SCENARIO.lua") end
   local from, own = about.from and core.plain(about.from) or {}, nil
   if #from == 1 and from[1]:find "%.lua$" then
@@ -110,7 +110,7 @@ function written.run(form, about, hardware, name)
   else
     own = of_launch(form, core.copy(about, about.from and { from = from }), hardware)
   end
-  local text, notes = written.text(form, own, name), {}
+  local text, notes = manifests.text(form, own, name), {}
   if own.router and not core.is_among(own.router, { "llm_d", "dynamo_kv" }) then
     own.told[#own.told + 1] = ("the router %s has no place in this form"):format(tostring(own.router))
   end
@@ -118,4 +118,4 @@ function written.run(form, about, hardware, name)
   return { text = text, extension = forms.of(form).extension, notes = core.join(notes, "") }
 end
 
-return written
+return manifests
