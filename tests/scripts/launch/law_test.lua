@@ -12,7 +12,7 @@ local writing = require "rooflua.engines.launch.writing"
 local deployments = 2000
 
 local deployment = dofile "tests/scripts/launch/drawn.lua"
-local random, makers, names, drawn = deployment.random, deployment.makers, deployment.names, deployment.drawn
+local makers, names, drawn = deployment.makers, deployment.names, deployment.drawn
 
 local function read(engine, version, line, file)
   return command.read(line, { engine = engine.name .. " " .. version, files = { ["options.yaml"] = file } })

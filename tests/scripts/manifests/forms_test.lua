@@ -281,7 +281,8 @@ test("what a log says holds, and what differs is told", function()
   local wordings = dofile "tests/scripts/startup/wordings.lua"
   local log = wordings.text(wordings.list[3], wordings.figures)
   local own = ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n"
-    .. "  - image: vllm/vllm-openai:v0.24.0\n    args: [--model, meta-llama/Llama-3.1-8B-Instruct, --max-model-len, '%d', --enforce-eager]\n")
+    .. "  - image: vllm/vllm-openai:v0.24.0\n"
+    .. "    args: [--model, meta-llama/Llama-3.1-8B-Instruct, --max-model-len, '%d', --enforce-eager]\n")
   local found = read(own:format(8192), log)
   test.equal(found.release, "0.10.2")
   test.equal(found.options.max_model_len, 4096)

@@ -14,10 +14,11 @@ local count = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 1000
 local longest_s = 2
 local secret = "TOPSECRET123"
 
-local pieces = { "[", "{", "}", "'", '"', "\\", "&a ", "*a", "<<: ", "- ", ": ", "#", "|\n", "\t", "\0", "{{ .X }}", "$X",
-  "${X:-7}", "$(Y)", "`date`", "$$", "\n---\n", "!!binary ", "~", "null", "1e999", "99999999999999999999",
+local pieces = { "[", "{", "}", "'", '"', "\\", "&a ", "*a", "<<: ", "- ", ": ", "#", "|\n", "\t", "\0", "{{ .X }}",
+  "$X", "${X:-7}", "$(Y)", "`date`", "$$", "\n---\n", "!!binary ", "~", "null", "1e999", "99999999999999999999",
   "replicas: 3\n", ("["):rep(100), ("{a: "):rep(90), ("- "):rep(200), "\255\254", "\30", "\31", "sh -c ",
-  "--tensor-parallel-size 2 ", "<<EOF\n", "| ", "&& ", "> x ", "\nEOF\n", "if [ a ]; then\n", ("x"):rep(5000), "--model Other/Model " }
+  "--tensor-parallel-size 2 ", "<<EOF\n", "| ", "&& ", "> x ", "\nEOF\n", "if [ a ]; then\n", ("x"):rep(5000),
+  "--model Other/Model " }
 
 --- A split cluster, with a secret among its options.
 local function base(form, name)

@@ -101,7 +101,7 @@ end
 ---@param name string
 function manifests.run(form, about, hardware, name)
   if not about then fail(form, "what? --command \"vllm serve ...\", --from FILE..., or --from SCENARIO.lua") end
-  local from, own = about.from and core.plain(about.from) or {}, nil
+  local from, own = about.from and core.plain(about.from) or {}
   if #from == 1 and from[1]:find "%.lua$" then
     if about.engine or about.model or hardware ~= "" then
       fail(form, "%s says engine, model and hardware; change them there", from[1])
