@@ -241,8 +241,24 @@ spec:
   test.equal(engine_of(kserve, "decode").options.tensor_parallel_size, 2)
   test.equal(engine_of(kserve, "prefill").options.max_num_seqs, 8)
   test.equal(kserve.cluster.router.name, "llm_d")
+  local more = read [[
+apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceService
+spec:
+  model: {uri: "hf://Qwen/Qwen3-8B"}
+  template:
+    containers:
+    - name: main
+      env:
+      - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+      - name: VLLM_ADDITIONAL_ARGS
+        value: "--max-num-seqs 9 --kv-events-config '{\"topic\":\"kv@$(POD_IP)\"}' --block-size 64"
+]]
+  test.equal(more.options.max_num_seqs, 9)
+  test.equal(more.options.block_size, 64)
+  test.has(told(more), "left out: --kv-events-config", "$POD_IP")
   local helm = read [[
-modelArtifacts: {uri: "hf://Qwen/Qwen3-8B", name: Qwen/Qwen3-8B, size: 20Gi}
+modelArtifacts: {uri: 'hf://"{{ .Values.modelArtifacts.name }}"', name: Qwen/Qwen3-8B, size: 20Gi}
 decode:
   replicas: 2
   parallelism: {tensor: 4}
@@ -274,6 +290,19 @@ spec:
   test.equal(engine_of(dynamo, "decode").count, 2)
   test.equal(engine_of(dynamo, "prefill").gpus, 1)
   test.equal(dynamo.cluster.router.name, "dynamo_kv")
+  local trtllm = read [[
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+spec:
+  services:
+    Worker:
+      extraPodSpec: {mainContainer: {command: [python3, -m, dynamo.trtllm], args: [--model-path, Qwen/Qwen3-8B,
+        --tensor-parallel-size, "2", --max-batch-size=32, --disaggregation-mode, decode, --extra-engine-args, a.yaml]}}
+]]
+  test.equal(trtllm.engine.name .. " " .. trtllm.model, "trtllm Qwen/Qwen3-8B")
+  test.equal(trtllm.options.tp_size, 2)
+  test.equal(trtllm.options.max_batch_size, 32)
+  test.has(told(trtllm), "a.yaml", "only engines for decode are named")
 end)
 
 test("what a log says holds, and what differs is told", function()

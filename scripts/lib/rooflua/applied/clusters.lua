@@ -32,7 +32,7 @@ function clusters.keys(own, keys, told, given)
       if one.target == each.name then add_autoscaler(entry, each, one, told) end
     end
     is_plain = is_plain and not entry.autoscaler
-    if each ~= own.main then entry.engine = command.keys(each, given).engine end
+    if each ~= own.main then entry.engine = command.keys(cluster.without_role(each), given).engine end
     entries[i] = entry
   end
   local is_one = is_plain and entries[1].count == 1

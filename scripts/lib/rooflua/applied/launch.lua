@@ -1,6 +1,7 @@
 -- A scenario whose model, engine and deployment are those of a launch command, or of files of a start (--from).
 local application = require "rooflua.applied.application"
 local chunks = require "rooflua.sandbox.chunks"
+local cluster = require "rooflua.manifests.cluster"
 local clusters = require "rooflua.applied.clusters"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
@@ -66,7 +67,7 @@ end
 --- @param given table? the scenario
 function launch.keys(about, given)
   local deployment = launch.deployment(about)
-  local keys, told = command.keys(deployment, given)
+  local keys, told = command.keys(deployment.role and cluster.without_role(deployment) or deployment, given)
   keys.model = launch.model_of(deployment, about.model)
   if deployment.cluster then clusters.keys(deployment.cluster, keys, told, given) end
   if about.model and deployment.model and about.model ~= deployment.model then

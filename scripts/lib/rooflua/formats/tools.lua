@@ -66,7 +66,7 @@ tools.formats = {
     read_lines = function(_, lines) return { { requests = measured_requests.of_stamps(lines) } } end },
 }
 
-local of_manifest = "a Kubernetes manifest, which has no measured times; give the command of its container to --command"
+local of_manifest = "a Kubernetes manifest, which has no measured times; --from takes it"
 
 --- Files of these tools that hold no runs: what is there, and what to name instead.
 local look_alikes = {

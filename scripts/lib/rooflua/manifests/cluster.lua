@@ -65,6 +65,15 @@ local function spread(part, needs)
   part.gpus = math.floor(all / count / part.nodes)
 end
 
+--- An engine without the options that say its role, which `role` says.
+function cluster.without_role(deployment)
+  local options = core.copy(deployment.options)
+  for name in pairs(deployment.role and deployment.options or {}) do
+    if name:find "^kv_transfer_config" or name == "disaggregation_mode" then options[name] = nil end
+  end
+  return core.copy(deployment, { options = options })
+end
+
 --- The role that options say: SGLang's mode, vLLM's producer and consumer.
 local function role_of(options)
   local mode = options.disaggregation_mode

@@ -15,13 +15,16 @@ function holes.of(name) return "\30" .. name:gsub("[\30\31]", "?"):sub(1, 120) .
 function holes.has(text) return text:find("\30", 1, true) ~= nil end
 function holes.shown(text) return (text:gsub("[\30\31]", "")) end
 
+--- A text with values in place of its marks, where a function of their names knows one.
+function holes.filled(text, value_of) return (text:gsub("\30([^\30\31]*)\31", value_of)) end
+
 --- A script with variables in place of its marks, which are set in a table.
 function holes.script(text, variables)
-  return (text:gsub("\30([^\30\31]*)\31", function(name)
+  return holes.filled(text, function(name)
     local own = "_not_given_" .. #name .. "_" .. name:gsub("[^%w]", "_")
     variables[own] = holes.of(name)
     return "${" .. own .. "}"
-  end))
+  end)
 end
 
 --- A text with marks in place of templates {{ ... }}.

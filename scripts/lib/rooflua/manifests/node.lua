@@ -18,9 +18,9 @@ for word in ([[apiVersion metadata name namespace labels annotations selector po
   ttlSecondsAfterFinished dnsPolicy hostIPC hostNetwork serviceName podManagementPolicy lifecycle networkConfig
   startupPolicy restart container_name networks network_mode depends_on ipc shm_size sharedMemory logging healthcheck
   ulimits expose secrets version terminationMessagePolicy workingDir working_dir stdin tty schedulerName
-  dynamoNamespace cpu memory ephemeral-storage rdma/ib driver capabilities privileged runtime pull_policy user hostname
+  dynamoNamespace cpu memory ephemeral-storage driver capabilities privileged runtime pull_policy user hostname
   authSecretName size mountModelVolume envFromSecret pvc gateway route configs
-  backendFramework]]):gmatch "%S+" do idle[word] = true end
+  accelerator servicePort proxy   backendFramework]]):gmatch "%S+" do idle[word] = true end
 
 local Node = {}
 Node.__index = Node
@@ -116,7 +116,9 @@ function node.account(root, record)
     if taken then
       record.understood, record.read[#record.read + 1] = record.understood + 1, entry
     elseif #children > 0 then
-      for _, pair in ipairs(children) do visit(pair[2], is_idle or idle[pair[1]] or pair[1]:find "^x%-") end
+      for _, pair in ipairs(children) do
+        visit(pair[2], is_idle or idle[pair[1]] or pair[1]:find "^x%-" or pair[1]:find "^rdma/")
+      end
     elseif is_idle or type(value) == "table" then
       record.later = record.later + 1
     else

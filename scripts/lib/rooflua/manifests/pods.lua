@@ -40,11 +40,13 @@ end
 
 --- GPUs that a container asks for; nil where it asks for none.
 function pods.gpus(container)
-  for _, kind in ipairs { "limits", "requests" } do
+  local found
+  for _, kind in ipairs { "requests", "limits" } do
     for _, pair in ipairs(container:pairs("resources", kind)) do
-      if gpus.is_resource(pair[1]) then return container:count("resources", kind, pair[1]) end
+      found = gpus.is_resource(pair[1]) and container:count("resources", kind, pair[1]) or found
     end
   end
+  return found
 end
 
 --- Folders of a container that hold a ConfigMap: {{path, map, file}}.
@@ -76,7 +78,7 @@ function pods.launch(words, about)
 end
 
 --- Reads one container of a pod.
----@param about table that of pods.launch; words(image, command, args) replaces its words
+---@param about table that of pods.launch; words(image, command, args, about) replaces its words
 function pods.add(container, spec, about)
   local own = core.copy(about, { image = container:text "image", line = container:line(), files = {},
     gpus = pods.gpus(container) or about.gpus, mounts = mounts_of(container, spec) })
@@ -89,7 +91,7 @@ function pods.add(container, spec, about)
   for _, list in ipairs { command, args } do
     for i, word in ipairs(list) do list[i] = expanded(word, own.variables) end
   end
-  if not pods.launch((about.words or launches.words)(own.image, command, args), own) and (own.gpus or 0) > 0 then
+  if not pods.launch((about.words or launches.words)(own.image, command, args, own), own) and (own.gpus or 0) > 0 then
     about.told[#about.told + 1] = container.path .. ": has GPUs, and starts no engine that is known"
   end
 end

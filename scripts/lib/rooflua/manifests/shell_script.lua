@@ -131,7 +131,9 @@ function Script:command(line, text)
     out.environment[#out.environment + 1] = { line[first].name, line[first].text:sub(#line[first].name + 2) }
     first = first + 1
   end
-  for i = first, #line do out.words[#out.words + 1] = line[i].text end
+  for i = first, #line do -- of single quotes a mark of the text around the script is left
+    out.words[#out.words + 1] = (line[i].text:gsub("%${(_not_given_[%w_]+)}", self.variables))
+  end
   return out
 end
 

@@ -3,6 +3,7 @@
 local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
+local holes = require "rooflua.manifests.holes"
 local kserve = require "rooflua.manifests.forms.kserve"
 local pods = require "rooflua.manifests.pods"
 local yaml = require "rooflua.text.yaml"
@@ -22,17 +23,32 @@ local function count_of(root, name)
   return count > 0 and count or nil
 end
 
+--- A text with values of this file in place of their templates, {{ .Values.modelArtifacts.name }}.
+local function filled(root, text)
+  return holes.filled(text, function(name)
+    local path, keys = name:match "^{{%-?%s*%.Values%.([%w_.]+)[^|]*}}$", {}
+    for key in (path or ""):gmatch "[^.]+" do keys[#keys + 1] = key end
+    return #keys > 0 and root:text(core.unpack(keys)) or nil
+  end)
+end
+
 function helm.read(root, about)
-  local model, is_wide = kserve.model(root:text("modelArtifacts", "uri")), root:text "multinode" == "true"
+  local uri = filled(root, root:text("modelArtifacts", "uri") or ""):gsub('"', "")
+  local model, is_wide = uri ~= "" and kserve.model(uri) or nil, root:text "multinode" == "true"
   root:text("modelArtifacts", "name")
   local has_both = count_of(root, "prefill") and count_of(root, "decode")
   for _, name in ipairs { "decode", "prefill" } do
     local own, count = root:at(name), count_of(root, name)
-    local tensor = count and own:count("parallelism", "tensor")
+    local tensor, words = count and own:count("parallelism", "tensor"), kserve.words(own or root, model)
+    local workers = count and own:count("parallelism", "workers")
     local more = core.copy(about, { count = count, role = has_both and name or nil,
-      nodes = count and is_wide and (own:count("parallelism", "workers") or kserve.nodes(own)) or 1,
+      nodes = count and is_wide and (workers or kserve.nodes(own)) or 1,
       gpus = tensor and tensor * (own:count("parallelism", "dataLocal") or 1), gpu = count and gpu_of(own, about.told),
-      words = kserve.words(own or root, model) })
+      words = function(...)
+        local out = words(...)
+        for i, word in ipairs(out) do out[i] = filled(root, word) end
+        return out
+      end })
     for _, container in ipairs(count and own:list "containers" or {}) do
       container:text "modelCommand"
       pods.add(container, own, more)

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local holes = require "rooflua.manifests.holes"
 local launches = require "rooflua.manifests.launches"
 local pods = require "rooflua.manifests.pods"
+local shell_script = require "rooflua.manifests.shell_script"
 local yaml = require "rooflua.text.yaml"
 
 local kserve = { name = "kserve", title = "an LLMInferenceService of KServe", extension = ".yaml",
@@ -22,6 +23,17 @@ function kserve.nodes(own)
   return data and (here or 0) > 0 and math.max(1, math.floor(data / here)) or own:count("parallelism", "pipeline") or 1
 end
 
+--- Adds the words of the variable that KServe's own command ends with.
+local function add_more(words, about)
+  local variables = core.copy(about.variables)
+  local text = variables.VLLM_ADDITIONAL_ARGS
+  local command = text and shell_script.read(holes.script(text, variables), variables).commands[1]
+  for _, word in ipairs(command and command.words or {}) do words[#words + 1] = word end
+  for i = #(about.environment or {}), 1, -1 do
+    if about.environment[i][1] == "VLLM_ADDITIONAL_ARGS" then table.remove(about.environment, i) end
+  end
+end
+
 --- A function of the words of a container, with model and widths that the object says in its own keys. Without a
 --- command of its own the container runs `vllm serve`.
 function kserve.words(own, model)
@@ -31,8 +43,9 @@ function kserve.words(own, model)
     parallel[#parallel + 1] = count and { each[2], count }
   end
   if own:text("parallelism", "expert") == "true" then parallel[#parallel + 1] = { "--enable-expert-parallel" } end
-  return function(image, command, args)
+  return function(image, command, args, about)
     local words = launches.words(image, #command > 0 and command or { "vllm", "serve", model }, args)
+    if #command == 0 then add_more(words, about) end
     for i, word in ipairs(words) do
       if word:find "^/mnt/models/?$" then words[i] = model or word end
     end
@@ -49,7 +62,7 @@ local function read_workload(own, about, role, model)
     nodes = own:at "worker" and kserve.nodes(own) or 1, words = kserve.words(own, model) })
   if own:at "worker" then own:at("worker"):take "workers join the leader" end
   if #own:list("template", "containers") > 0 then return pods.read(own:at "template", more) end
-  pods.launch(more.words(nil, {}, {}), more)
+  pods.launch(more.words(nil, {}, {}, more), more)
 end
 
 function kserve.read(root, about)
