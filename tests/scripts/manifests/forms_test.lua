@@ -330,6 +330,8 @@ test("templates, other kinds and other models are named", function()
   test.equal(held.model, nil)
   test.has(told(held), "--model {{ model }}")
   test.equal(reading.record("x", "just a text\n"), nil)
+  test.equal(reading.record("x", "arrival_s,prompt_tokens\n" .. ("0,10\n"):rep(400000)), nil)
+  test.equal(reading.record("x", "pip install x\nvllm serve a/b\n").parts[1].words[3], "a/b")
 end)
 
 test("aliases and several documents are values; a recursive alias and a deep one are refused", function()

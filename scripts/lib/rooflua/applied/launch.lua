@@ -140,7 +140,7 @@ function launch.scenario(reader, given, about)
   if keys.replicas then
     local is_list = type(keys.replicas) == "table"
     if type(replicas) == "table" or is_list and replicas ~= nil then
-      fail("starts %s engines, and the scenario %s", is_list and "several" or tostring(keys.replicas),
+      core.fail("%s: starts %s engines, and the scenario %s", about.from and "--from" or "--command", is_list and "several" or tostring(keys.replicas),
         is_list and "states its replicas; leave them out" or "lists its replicas; state their number")
     end
     keys.replicas = is_list and keys.replicas or keys.replicas * (replicas or 1)

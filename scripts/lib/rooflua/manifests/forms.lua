@@ -4,6 +4,7 @@
 -- is_one_node (an engine stays on one)}; that of scripts has read_text(text, record).
 local core = require "rooflua.base.core"
 local holes = require "rooflua.manifests.holes"
+local launches = require "rooflua.manifests.launches"
 local native = require "rooflua.native"
 local node = require "rooflua.manifests.node"
 local secrets = require "rooflua.text.secrets"
@@ -108,14 +109,19 @@ local function read_yaml(file, text)
 end
 
 --- The record of a text, as startup/log.lua gives it, with `parts`; nil where it is of no such form.
----@param is_any boolean? any text is tried as a script; else those that begin as one
+---@param is_any boolean? any text that is no document and has a launch line is tried as a script; else those that
+---  begin as one
 function forms.record(file, text, is_any)
   if is_yaml(text) then return read_yaml(file, text) end
   local is_job = ("\n" .. text:sub(1, 65536)):find "\n#SBATCH" ~= nil
-  if not (is_any or is_job or text:find "^#!") or #text > most_bytes then return nil end
+  local is_script = is_job or text:find "^#!" ~= nil
+  local may_be = is_any and #text < 2 ^ 20 and not text:find "^%s*[{%[]" and launches.has_line(text)
+  if not is_script and not may_be then return nil end
   local script = forms.of "slurm"
   local record = fresh(file, is_job and script.title or "a script of a shell", "command")
-  return script.read_text(text, record) and finished(record) or nil
+  local ok, is_one = pcall(script.read_text, text, record)
+  if not ok and (is_script or file:find "%.sh$") then core.fail("%s: %s", file, is_one) end
+  return ok and is_one and finished(record) or nil
 end
 
 return forms

@@ -3,6 +3,7 @@
 -- A part of a cluster is {words, environment = {{name, value}}, files = {path = text}, line, image, gpus (of a pod),
 -- nodes (of one engine), count, role, name, gpu (of the catalogue), release}; of srun also {tasks, node_gpus,
 -- task_gpus, all_gpus}.
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local dynamo_words = require "rooflua.manifests.dynamo_words"
 local holes = require "rooflua.manifests.holes"
@@ -134,13 +135,23 @@ function launches.add(command, about)
   return true
 end
 
+--- Whether a text has words that start an engine.
+function launches.has_line(text)
+  for _, engine in ipairs(catalogue.saying "starts") do
+    for _, each in ipairs(engine.starts) do
+      if text:find((each:gsub("^%-m ", ""):gsub("%p", "%%%0"):gsub(" ", "%%s+"))) then return true end
+    end
+    if text:find(engine.image:match "^[^:]+", 1, true) then return true end
+  end
+  return text:find "%-m%s+dynamo%." ~= nil
+end
+
 --- {parts, commands} of a script; commands that start an engine are marked with is_launch.
 function launches.script(text, about)
   local read = shell_script.read(text, about.variables or {})
   local own = core.copy(about, { parts = {}, files = core.copy(about.files, read.files) })
   for _, command in ipairs(read.commands) do
-    if command.problem and (command.text:find "vllm%s+serve" or command.text:find "launch_server"
-      or command.text:find "trtllm%-serve") then
+    if command.problem and launches.has_line(command.text) then
       core.fail("line %d: the launch line is not read: %s", command.line, holes.shown(command.problem))
     end
     command.is_launch = launches.add(command, own)

@@ -181,7 +181,8 @@ function deployment.hardware(found, given, what)
     local ok, object = pcall(spec.hardware, given)
     if not ok then return given end
     if object.name == name or native.file_exists(given) then return given end
-    return name, ("%s %s: %s says %s, which holds: it is what ran"):format(what, given, seen.place(own), own.value)
+    return name, ("%s %s: %s says %s, which holds%s"):format(what, given, seen.place(own), own.value,
+      found.has_start and ": it is what ran" or "")
   end
   return given ~= nil and given ~= "" and given or name
 end

@@ -145,8 +145,8 @@ function seen.chosen(found, given)
     local ok, chosen = pcall(choice.parse, found.engine.name .. " " .. own.value)
     if ok then
       if stated and stated.is_stated and stated.release ~= chosen.release then
-        told = ("--engine %s: %s says %s %s, which holds: it is what ran"):format(given, place(own),
-          found.engine.name, own.value)
+        told = ("--engine %s: %s says %s %s, which holds%s"):format(given, place(own), found.engine.name, own.value,
+          found.has_start and ": it is what ran" or "")
       end
       return chosen, told
     end

@@ -13,7 +13,8 @@ local secrets = require "rooflua.text.secrets"
 local slurm = { name = "slurm", title = "a job of SLURM", extension = ".sh" }
 
 --- Commands that change nothing here.
-local idle = core.set { "wait", "mkdir", "sleep", "echo", "module", "ulimit", "trap", "[", "[[" }
+local idle = core.set { "wait", "mkdir", "sleep", "echo", "module", "ulimit", "trap", "[", "[[",
+  "pip", "pip3" }
 
 --- What #SBATCH lines say.
 local function job_of(text, record)
