@@ -138,10 +138,11 @@ function launch.scenario(reader, given, about)
   for _, key in ipairs(replaced) do out[key] = nil end
   local replicas = given.replicas
   if keys.replicas then
-    local is_list = type(keys.replicas) == "table"
-    if type(replicas) == "table" or is_list and replicas ~= nil then
-      core.fail("%s: starts %s engines, and the scenario %s", about.from and "--from" or "--command", is_list and "several" or tostring(keys.replicas),
-        is_list and "states its replicas; leave them out" or "lists its replicas; state their number")
+    local is_list, what = type(keys.replicas) == "table", about.from and "--from" or "--command"
+    if is_list and replicas ~= nil then
+      core.fail("%s: starts several kinds of engines, and the scenario states its replicas; leave them out", what)
+    elseif type(replicas) == "table" then
+      core.fail("%s: starts %d engines, and the scenario lists its replicas; state their number", what, keys.replicas)
     end
     keys.replicas = is_list and keys.replicas or keys.replicas * (replicas or 1)
   end
