@@ -106,4 +106,25 @@ for _, form in ipairs(forms.names) do
   end)
 end
 
+test("texts that are made to take long do not", function()
+  test.needs_yaml()
+  local pod = "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: '%s', args: [--model, a/b, '%s']}]}\n"
+  local script = "#!/bin/sh\nvllm serve a/b --served-model-name %s\n"
+  local path = test.file("manifest", "")
+  for i, text in ipairs { pod:format("vllm/vllm-openai", ("{{"):rep(1000000)), pod:format(("/"):rep(2000000), "x"),
+    pod:format("vllm/vllm-openai", ("$("):rep(60000)), pod:format("vllm/vllm-openai", ("{{a"):rep(40000) .. "}}"),
+    "services:\n  a: {image: vllm/vllm-openai, command: '" .. ("${"):rep(60000) .. "'}\n",
+    script:format(("$("):rep(60000)), script:format(("$X "):rep(40000)), script:format(("` "):rep(60000)),
+    script:format("x\n" .. ("cat <<A > f\n"):rep(9000)), script:format(("'\n"):rep(50000)),
+    script:format(("x\nvllm serve a/b"):rep(7000)), "apiVersion: v1\nkind: Pod\nx: " .. ("["):rep(100000),
+    "apiVersion: v1\nkind: Pod\nx:\n" .. ("- 1\n"):rep(90000) } do
+    local before, handle = os.clock(), assert(io.open(path, "wb"))
+    handle:write(text)
+    handle:close()
+    local ok, problem = pcall(deployment.of, { from = { path } })
+    test.check(ok or mutation.is_clean(problem), "%d: %s", i, tostring(problem))
+    test.check(os.clock() - before < 10, "%d: took %.1f s", i, os.clock() - before)
+  end
+end)
+
 test.finish()

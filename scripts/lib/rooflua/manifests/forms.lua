@@ -12,7 +12,7 @@ local start = require "rooflua.engines.launch.start"
 
 local forms = {}
 
-local most_bytes, most_named = 4 * 2 ^ 20, 6
+local most_bytes, most_named, most_parts = 4 * 2 ^ 20, 6, 1000
 
 local list = { require "rooflua.manifests.forms.kubernetes", require "rooflua.manifests.forms.lws",
   require "rooflua.manifests.forms.kserve", require "rooflua.manifests.forms.dynamo",
@@ -62,6 +62,7 @@ end
 
 --- Adds the engine, releases and GPUs of the parts.
 local function finished(record)
+  if #record.parts > most_parts then core.fail("%s: more than %d launch commands", record.file, most_parts) end
   for _, part in ipairs(record.parts) do
     local engine, of_image, version = start.of(part.words).engine, start.of_image(part.image or "")
     part.file, record.engine = record.file, record.engine or engine
@@ -115,7 +116,7 @@ function forms.record(file, text, is_any)
   if is_yaml(text) then return read_yaml(file, text) end
   local is_job = ("\n" .. text:sub(1, 65536)):find "\n#SBATCH" ~= nil
   local is_script = is_job or text:find "^#!" ~= nil
-  local may_be = is_any and #text < 2 ^ 20 and not text:find "^%s*[{%[]" and launches.has_line(text)
+  local may_be = is_any and #text < 2 ^ 17 and not text:find "^%s*[{%[]" and launches.has_line(text)
   if not is_script and not may_be then return nil end
   local script = forms.of "slurm"
   local record = fresh(file, is_job and script.title or "a script of a shell", "command")

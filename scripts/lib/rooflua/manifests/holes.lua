@@ -28,29 +28,32 @@ function holes.script(text, variables)
 end
 
 --- A text with marks in place of templates {{ ... }}.
-function holes.templates(text) return (text:gsub("{{.-}}", holes.of)) end
+function holes.templates(text) return (text:gsub("{{[^{}]*}}", holes.of)) end
 
 local function is_flag(word) return word:find "^%-%-?%a" ~= nil end
 
---- The place of the flag whose value a word is; its own where it stands alone.
-local function flag_of(engine, words, at)
-  local first = at
-  while first >= 1 and not is_flag(words[first]) do first = first - 1 end
-  if first < 1 or first == at or words[first]:find("=", 1, true) then return at end
-  local ok, entry = pcall(spelling.find, engine, words[first])
+--- What kind of values a flag takes: "list", "none", or "one".
+local function takes(engine, flag)
+  if not flag or flag:find("=", 1, true) then return "none" end
+  local ok, entry = pcall(spelling.find, engine, flag)
   local kind = ok and entry.option and entry.option.type
-  return kind ~= "switch" and (kind == "list" or first == at - 1) and first or at
+  return kind == "switch" and "none" or kind == "list" and "list" or "one"
 end
 
 --- The words without those that are not given, each with its flag, and a sentence about each. Secrets are masked.
 ---@param behind integer the place behind the engine's command
 function holes.without(engine, words, behind)
-  local left_out, told, out = {}, {}, {}
+  local left_out, told, out, flag, kind = {}, {}, {}, nil, nil
   for at = behind, #words do
-    if holes.has(words[at]) then
-      local first = flag_of(engine, words, at)
-      for i = first, at do left_out[i] = true end
-      told[#told + 1] = "not given, and left out: " .. holes.shown(core.join(words, " ", first, at))
+    if is_flag(words[at]) then flag, kind = at, nil end
+    if holes.has(words[at]) and not left_out[at] then
+      kind = kind or takes(engine, words[flag])
+      local is_value = flag ~= at and (kind == "list" or kind == "one" and flag == at - 1)
+      local last = at
+      while is_value and kind == "list" and words[last + 1] and not is_flag(words[last + 1]) do last = last + 1 end
+      for i = is_value and flag or at, last do left_out[i] = true end
+      told[#told + 1] = "not given, and left out: "
+        .. holes.shown(core.join(words, " ", is_value and flag or at, last)):sub(1, 400)
     end
   end
   for at, word in ipairs(words) do

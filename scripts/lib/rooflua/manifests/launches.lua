@@ -73,7 +73,7 @@ end
 
 --- Words of a container with the engine's command in front where its image alone says it.
 function launches.words(image, command, args)
-  local words, engine, at = { core.unpack(command) }, image and start.of_image(image), 0
+  local words, engine, at = core.rest(command, 1), image and start.of_image(image), 0
   for _, word in ipairs(args) do words[#words + 1] = word end
   if not engine or #command > 0 or start.is_one(words) or inner_script(words) then return words end
   for word in engine.command:gmatch "%S+" do
@@ -111,7 +111,7 @@ local function of_container(words, environment, part)
   for i, word in ipairs(words) do
     if start.of_image(word) then
       part.image = word
-      return launches.words(word, {}, { core.unpack(words, i + 1) }), with_front(environment, words, i - 1)
+      return launches.words(word, {}, core.rest(words, i + 1)), with_front(environment, words, i - 1)
     end
   end
   return words, environment
@@ -124,7 +124,7 @@ function launches.add(command, about)
   local words, environment = command.words, command.environment
   local part = { line = command.line, image = about.image, files = about.files }
   if talking[words[1] or ""] or (about.depth or 0) > deepest then return false end
-  if base_of(words[1]) == "srun" then words = { core.unpack(words, launches.slurm_options(words, part)) } end
+  if base_of(words[1]) == "srun" then words = core.rest(words, launches.slurm_options(words, part)) end
   words, environment = of_container(words, environment, part)
   local script, at = inner_script(words)
   if script then return add_inner(script, with_front(environment, words, at - 1), part, about) end

@@ -22,10 +22,13 @@ for word in ([[apiVersion metadata name namespace labels annotations selector po
   authSecretName size mountModelVolume envFromSecret pvc gateway route configs
   accelerator servicePort proxy   backendFramework]]):gmatch "%S+" do idle[word] = true end
 
+local longest_path, longest_text = 1000, 131072 -- bytes; a longer word starts no program on Linux
+
 local Node = {}
 Node.__index = Node
 
 local function new(document, value, path)
+  if #path > longest_path then core.fail("a value at a path of more than %d bytes", longest_path) end
   return setmetatable({ document = document, value = value, path = path }, Node)
 end
 
@@ -53,7 +56,9 @@ function Node:line() return self.document.lines[self.path] or 0 end
 function Node:take(shown) self.document.taken[self.path] = shown or true end
 
 local function scalar(value)
-  return type(value) ~= "table" and value ~= nil and value ~= json.null and holes.templates(texts.word(value)) or nil
+  if type(value) == "table" or value == nil or value == json.null then return nil end
+  local text = texts.word(value)
+  return #text <= longest_text and holes.templates(text) or holes.of(("a text of %d bytes"):format(#text))
 end
 
 --- The plain value below keys as a text; nil where there is none.

@@ -12,22 +12,23 @@ local Scanner = shell_words.Scanner
 local Script = setmetatable({}, { __index = Scanner })
 Script.__index = Script
 
-local most_text = 2 ^ 20
+local most_text, most_unknown = 2 ^ 17, 4096
 
---- What is left of a word that cannot be known, and the place behind it.
-local unknown = { "^(%$%b())()", "^(%$%b{})()", "^(%$[%a_][%w_]*)()", "^(%$'[^'\n]*')()", "^(%$[%d@*#?!$-])()" }
+--- What is left of a word that cannot be known.
+local unknown = { "^%$%b()", "^%$%b{}", "^%$[%a_][%w_]*", "^%$'[^'\n]*'", "^%$[%d@*#?!$-]" }
 
 function Script:variable()
   local at = self.at
   local ok, value = pcall(Scanner.variable, self)
   if ok then return value end
   for _, pattern in ipairs(unknown) do
-    local found, behind = self.text:match(pattern, at)
+    local found = self.text:sub(at, at + most_unknown):match(pattern)
     if found then
-      self.at = behind
+      self.at = at + #found
       return holes.of(found)
     end
   end
+  if self.text:find("^%$[({]", at) then self:fail("an expansion without its end in %d bytes", most_unknown) end
   self.at = at + 1
   return "$"
 end
@@ -59,7 +60,7 @@ function Script:without_keywords(line)
     if not leading[word] then break end
     first = first + 1
   end
-  return { core.unpack(line, first) }
+  return core.rest(line, first)
 end
 
 --- Sets the variables of a line of assignments. One that a condition may leave as it was is not known.
@@ -101,6 +102,9 @@ function Script:simple(line)
   end
 end
 
+--- Commands that write a file, and what reads them.
+local writers = { cat = "here_document", printf = "printed_file" }
+
 --- Goes past blank lines, comments, here documents and lines that write a file. Returns whether a command follows.
 function Script:next_command(files)
   while true do
@@ -111,11 +115,8 @@ function Script:next_command(files)
     self.marks = {}
     self:skip()
     local begun = self.at
-    local ok, name, content = pcall(self.here_document, self)
-    if not ok or not name then
-      self.at = begun
-      ok, name, content = pcall(self.printed_file, self)
-    end
+    local writer = writers[self.text:match("^%a+", begun)]
+    local ok, name, content = pcall(Script[writer] or Script.skip, self)
     if ok and name then files[name] = content else self.at = begun end
     local c = self.text:sub(self.at, self.at)
     if c ~= "\n" then return c ~= "" end

@@ -20,7 +20,7 @@ local Scanner = {}
 Scanner.__index = Scanner
 
 function Scanner:fail(message, ...)
-  core.fail("%s, at %s", message:format(...), shown(self.text:sub(self.at)))
+  core.fail("%s, at %s", message:format(...), shown(self.text:sub(self.at, self.at + 40)))
 end
 
 function Scanner:refuse(what) self:fail("%s is not read: write the plain command", what) end

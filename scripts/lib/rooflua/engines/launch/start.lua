@@ -32,9 +32,11 @@ local function starts_at(words, at, begin)
   return at
 end
 
+local longest_image = 512 -- bytes
+
 --- The engine of an image, "registry/vllm/vllm-openai:v0.19.0", and its release; nil where no engine has this image.
 function start.of_image(image)
-  local rest = image:gsub("@.*$", "")
+  local rest = #image <= longest_image and image:gsub("@.*$", "") or nil
   while rest do
     for _, engine in ipairs(catalogue.saying "starts") do
       local name, tag = engine.image:match "^([^:]+):(.*)$"

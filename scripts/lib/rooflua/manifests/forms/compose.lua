@@ -13,7 +13,7 @@ local compose = { name = "compose", title = "a compose file", extension = ".yaml
 
 --- A text with variables as compose puts them in: a default, or what is not given; "$$" is one "$".
 local function interpolated(text)
-  return (text:gsub("%$(%$?)(%b{})", function(escape, braced)
+  return (text:gsub("%$(%$?)({[^{}]*})", function(escape, braced)
     if escape ~= "" then return "\1" .. braced end
     return (braced:match "^{[%a_][%w_]*:?%-(.*)}$" or holes.of("$" .. braced:sub(2, -2))):gsub("%$", "\1")
   end):gsub("%$%$", "\1"):gsub("%$([%a_][%w_]*)", function(name) return holes.of("\1" .. name) end)

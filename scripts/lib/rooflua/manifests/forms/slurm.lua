@@ -69,6 +69,7 @@ function slurm.write(about)
   local function gres(count) return ("--gres=gpu:%s%d"):format(about.gpu and about.gpu .. ":" or "", count) end
   for _, part in ipairs(about.parts) do
     local _, line = containers.file(part)
+    if part.count > 500 then core.fail "--as slurm: more than 500 engines, each of which is a line" end
     if line and file and line ~= file then core.fail "--as slurm: the roles have two files of options" end
     nodes, most, file = nodes + part.count * part.nodes, math.max(most, part.gpus), line or file
     local variables = ""
