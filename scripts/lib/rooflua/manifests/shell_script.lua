@@ -17,6 +17,9 @@ local most_text, most_unknown = 2 ^ 17, 4096
 --- What is left of a word that cannot be known.
 local unknown = { "^%$%b()", "^%$%b{}", "^%$[%a_][%w_]*", "^%$'[^'\n]*'", "^%$[%d@*#?!$-]" }
 
+--- Errors of a script name no part of it: it may be a secret.
+function Script.fail(_, message, ...) core.fail(message, ...) end
+
 function Script:variable()
   local at = self.at
   local ok, value = pcall(Scanner.variable, self)
