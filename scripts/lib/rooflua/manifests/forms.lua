@@ -77,6 +77,7 @@ local function finished(record)
     end
   end
   record.told[#record.told + 1] = unread_note(record)
+  for i, each in ipairs(record.told) do record.told[i] = secrets.masked(each, 600) end
   record.count = record.understood + record.not_understood + record.later
   return record
 end

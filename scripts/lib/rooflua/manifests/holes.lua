@@ -53,7 +53,7 @@ function holes.without(engine, words, behind)
       while is_value and kind == "list" and words[last + 1] and not is_flag(words[last + 1]) do last = last + 1 end
       for i = is_value and flag or at, last do left_out[i] = true end
       told[#told + 1] = "not given, and left out: "
-        .. holes.shown(core.join(words, " ", is_value and flag or at, last)):sub(1, 400)
+        .. secrets.masked(holes.shown(core.join(words, " ", is_value and flag or at, last)), 400)
     end
   end
   for at, word in ipairs(words) do

@@ -24,7 +24,7 @@ local function job_of(text, record)
     for word in line:gsub("%s#.*", ""):gmatch "%S+" do words[#words + 1] = word end
     launches.slurm_options(words, out)
     record.understood, record.read[#record.read + 1] = record.understood + 1, { line = 1, means = "read",
-      text = native.printable(line) }
+      text = secrets.masked(native.printable(line), 200) }
   end
   return out
 end
