@@ -41,7 +41,7 @@ inline constexpr const char* command_help =
 /// Of the option --from: files of a start in place of a launch command.
 inline constexpr const char* from_help =
     "FILE...: model, engine, deployment and GPU are those of a start: a start-up log of vLLM, SGLang "
-    "or TensorRT-LLM, a /metrics text, /get_server_info (docs/ATTACH.md)";
+    "or TensorRT-LLM, a /metrics text, /get_server_info, a manifest, a script (docs/ATTACH.md)";
 /// Of the option --model beside --command.
 inline constexpr const char* command_model_help =
     "With --command or --from: a model in place of the one that it names, as its config.json";
@@ -198,6 +198,7 @@ struct NewArguments {
   std::string kind;                              // a file of scripts/templates; "" = serve
   std::string command, engine, model, hardware;  // of a launch command
   std::vector<std::string> from;                 // files of a start in place of it
+  std::string form;                              // of a manifest, in place of a scenario
 };
 /// The kinds of `rooflua new`, sorted.
 std::vector<std::string> template_kinds(const std::filesystem::path& home);

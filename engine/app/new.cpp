@@ -152,6 +152,26 @@ NewArguments with_kind(NewArguments arguments, const fs::path& home) {
   return arguments;
 }
 
+/// A file that starts a deployment, in a form of scripts/lib/rooflua/manifests.
+int write_manifest(const NewArguments& arguments, const fs::path& home) {
+  if (!arguments.kind.empty()) throw Misused("--kind", "and --as: give one of them");
+  script::Vm vm({.home = home});
+  const script::LaunchCommand command =
+      launch_command(arguments.command, arguments.engine, arguments.model, arguments.from);
+  const Json answer = vm.call("rooflua.program.manifests", "run",
+                              {Json(arguments.form), command.json(), Json(arguments.hardware),
+                               Json(fs::path(arguments.name).stem().string())});
+  fs::path file(arguments.name);
+  if (!file.has_extension()) file += text_of(answer, "extension");
+  refuse_existing(file);
+  if (!file.parent_path().empty() && !fs::is_directory(file.parent_path()))
+    throw Error(file.string(), "there is no folder " + file.parent_path().string());
+  write_text(text_of(answer, "text"), file.string());
+  std::printf("wrote %s; next:\n  rooflua files %s\n%s", file.c_str(),
+              shell_word(file.generic_string()).c_str(), printable(text_of(answer, "notes")).c_str());
+  return 0;
+}
+
 }  // namespace
 
 std::vector<std::string> template_kinds(const fs::path& home) {
@@ -166,14 +186,15 @@ std::vector<std::string> template_kinds(const fs::path& home) {
 int write_template(const NewArguments& given, const fs::path& home) {
   const NewArguments arguments = with_kind(given, home);
   const std::string& name = arguments.name;
-  fs::path file(name);
-  if (file.extension() != ".lua") file += ".lua";
-  const std::string stem = file.stem().string();
+  const std::string stem = fs::path(name).stem().string();
   if (stem.empty() || stem.front() == '.' || name.front() == '-')
     throw Error(name, "expected a name: rooflua new my_question");
   // The name stands in a text of Lua, in a comment, and in commands to copy.
   if (!is_plain(name) || name.find_first_of("'\"\\") != std::string::npos)
     throw Error(printable(name), "expected a name without quotes, backslashes and line breaks");
+  if (!arguments.form.empty()) return write_manifest(arguments, home);
+  fs::path file(name);
+  if (file.extension() != ".lua") file += ".lua";
   const std::string text = template_text(arguments, home);
   check_module_name(arguments.kind, stem, home);
   const auto beside = companions(arguments.kind, home, file.parent_path(), stem);
@@ -214,6 +235,10 @@ void add_new(const Command& app) {
                  "strategy, power, campaign, engine");
   add_command(command, a->command, &a->model);
   add_from(command, a->from);
+  command.option("--as", a->form,
+                 "With --command or --from (files, or a scenario): write what starts it in this form",
+                 {.check = one_of({"kubernetes", "lws", "kserve", "dynamo", "helm", "compose",
+                                   "slurm"})});
   command.option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
   command.option("--hardware", a->hardware, "With --command or --from: the GPU that it runs on");
   command.runs([a](const fs::path& home) { return write_template(*a, home); });

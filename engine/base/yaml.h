@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -13,5 +14,9 @@ namespace rooflua {
 /// Refused are tags, anchors and aliases, and keys that occur twice or are no texts.
 /// @throws Error "name:line: ...", also where this program was built without libyaml
 Json parse_yaml(std::string_view text, const std::string& name);
+
+/// All documents of a text, as parse_yaml reads one; here aliases stand for what their anchors have,
+/// and "<<" adds the keys of a map. All values, each alias counted in whole, are at most 100,000.
+std::vector<Json> parse_yaml_documents(std::string_view text, const std::string& name);
 
 }  // namespace rooflua

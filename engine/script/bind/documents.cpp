@@ -104,6 +104,44 @@ int yaml_decode(lua_State* L) {
   return push_json(L, parse_yaml(text, check_text(L, 2, "name")), true);
 }
 
+constexpr std::size_t longest_path = 1024;
+
+/// Sets lines[path] of a value and of all in it; a path is "spec.containers[1].image". Those with
+/// long paths have no line.
+void set_lines(lua_State* L, const Json& value, const std::string& path) {
+  if (path.size() > longest_path) return;
+  lua_pushlstring(L, path.data(), path.size());
+  lua_pushinteger(L, value.line);
+  lua_rawset(L, -3);
+  if (value.is_array()) {
+    int index = 0;
+    for (const Json& item : value.items())
+      set_lines(L, item, path + "[" + std::to_string(++index) + "]");
+  }
+  if (!value.is_object()) return;
+  for (const Json::Member& member : value.members())
+    set_lines(L, member.value, path.empty() ? member.key : path + "." + member.key);
+}
+
+/// yaml_documents(text, name) -> {{value, lines = {path = line}}, ...}: every document of a text,
+/// with aliases (base/yaml.h). Raises an error with the line of bad syntax.
+int yaml_documents(lua_State* L) {
+  const std::string text = check_text(L, 1, "text"), name = check_text(L, 2, "name");
+  const std::vector<Json> documents = parse_yaml_documents(text, name);
+  lua_createtable(L, static_cast<int>(documents.size()), 0);
+  int count = 0;
+  for (const Json& each : documents) {
+    lua_createtable(L, 0, 2);
+    push_json(L, each, true);
+    lua_setfield(L, -2, "value");
+    lua_newtable(L);
+    set_lines(L, each, "");
+    lua_setfield(L, -2, "lines");
+    lua_rawseti(L, -2, ++count);
+  }
+  return 1;
+}
+
 /// JSON has UTF-8 only. @throws Error for a text that is not
 void check_texts(const Json& value) {
   const auto check = [](const std::string& text) {
@@ -207,6 +245,7 @@ void bind_documents(lua_State* L) {
   set_function(L, "packed_json_line", guarded<packed_json_line>);
   set_function(L, "json_documents", guarded<json_documents>);
   set_function(L, "yaml_decode", guarded<yaml_decode>);
+  set_function(L, "yaml_documents", guarded<yaml_documents>);
   set_function(L, "json_encode", guarded<json_encode>);
   set_function(L, "json_marks", guarded<json_marks>);
   set_function(L, "csv_read", guarded<csv_read>);

@@ -10,7 +10,7 @@ local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local quoting = require "rooflua.text.quoting"
 local written = require "rooflua.writers.formats"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local function part(name, priority)
   return { name = name, priority = priority, workload = shipped "workloads.poisson" { rate_per_s = 4, num_requests = 10,

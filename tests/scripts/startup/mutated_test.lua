@@ -12,12 +12,8 @@ local wordings = dofile "tests/scripts/startup/wordings.lua"
 local count = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 1667
 local longest_s = 2
 
---- Numbers below `most` that are the same in every run.
-local state = 1
-local function random(most)
-  state = (state * 1103515245 + 12345) % 2147483648
-  return math.floor(state / 65536) % most
-end
+local mutation = dofile "tests/scripts/startup/mutation.lua"
+local is_clean = mutation.is_clean
 
 local pieces = { "[", "(", "{", "'", '"', "\\", "<", "=", ",", "%", "\0", "\27[31m", "█", "\n", "\r", "\255\254",
   "None", "1e999", "-", "99999999999999999999", "nan", ("["):rep(30), ("("):rep(200), ("a=("):rep(100),
@@ -25,30 +21,7 @@ local pieces = { "[", "(", "{", "'", '"', "\\", "<", "=", ",", "%", "\0", "\27[3
   "GPU KV cache size: 7 tokens\n", "\n[TensorRT-LLM] TensorRT LLM version: 1.0.0\n", ("x"):rep(5000),
   "', 'max_model_len': 1" }
 
-local function cut(text, from, to) return text:sub(1, from) .. text:sub(to + 1) end
-
-local function mutated(text)
-  for _ = 1, 1 + random(3) do
-    local at, width, kind = random(#text + 1), random(40), random(7)
-    if kind == 0 then
-      text = cut(text, at, at + width)
-    elseif kind == 1 then
-      text = text:sub(1, at) .. pieces[1 + random(#pieces)] .. text:sub(at + 1)
-    elseif kind == 2 then
-      text = text:sub(1, at) .. string.char(random(256)) .. text:sub(at + 2)
-    elseif kind == 3 then
-      text = text:sub(1, at) .. text:sub(at - width, at + width) .. text:sub(at + 1)
-    elseif kind == 4 then
-      text = text:sub(1, at)
-    elseif kind == 5 then
-      text = text:gsub("\n", "", 1 + random(3))
-    else
-      local digit = text:find("%d", at)
-      if digit then text = text:sub(1, digit - 1) .. tostring(random(1000)) .. text:sub(digit + 1) end
-    end
-  end
-  return text
-end
+local function mutated(text) return mutation.mutated(text, pieces) end
 
 local function lines_of(text)
   local out = {}
@@ -99,12 +72,6 @@ local function check_record(record, text, what)
       end
     end
   end
-end
-
-local function is_clean(problem)
-  problem = tostring(problem)
-  return not (problem:find "attempt to" or problem:find "stack traceback" or problem:find "bad argument"
-    or problem:find "stack overflow" or problem:find "malformed")
 end
 
 local secret = "TOPSECRET123"

@@ -146,14 +146,14 @@ end)
 
 test("files says what each file is, what was read and what not", function()
   local result = test.file("bench.csv", "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s\n0,10,5,0.1,0.5\n")
-  local manifest = test.file("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\n")
+  local manifest = test.file("deployment.yaml", "apiVersion: v1\nkind: Service\nother: 7\n")
   local start = wordings.text(wordings.list[3], wordings.figures)
   local log = test.file("more.log", (start:gsub("%(APIServer pid=1%) INFO:     App", "nonsense\n%0")))
   local text, status = run("files", log, result, manifest, "--verbose", "--unread")
   test.equal(status, 0)
   has(text, "start-up log of vLLM (--from)", "1 not understood", "not understood: nonsense",
     "tokens of the KV cache: GPU KV cache size: 451,744 tokens", "result: ", "1 request",
-    "a manifest of Kubernetes; it is not read yet")
+    "a manifest of Kubernetes (--from)")
   test.check(not text:find "sk%-secret", "a secret is shown")
   local document = json_of("files", log, "--json", "-")
   test.equal(document.files[1].form, "log")

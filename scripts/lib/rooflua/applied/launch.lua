@@ -1,6 +1,8 @@
 -- A scenario whose model, engine and deployment are those of a launch command, or of files of a start (--from).
 local application = require "rooflua.applied.application"
 local chunks = require "rooflua.sandbox.chunks"
+local cluster = require "rooflua.manifests.cluster"
+local clusters = require "rooflua.applied.clusters"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
@@ -65,8 +67,9 @@ end
 --- @param given table? the scenario
 function launch.keys(about, given)
   local deployment = launch.deployment(about)
-  local keys, told = command.keys(deployment, given)
+  local keys, told = command.keys(deployment.role and cluster.without_role(deployment) or deployment, given)
   keys.model = launch.model_of(deployment, about.model)
+  if deployment.cluster then clusters.keys(deployment.cluster, keys, told, given) end
   if about.model and deployment.model and about.model ~= deployment.model then
     told[#told + 1] = ("%s in place of the %s's %s"):format(about.model, about.from and "file" or "command",
       native.printable(deployment.model))
@@ -112,7 +115,8 @@ function launch.capacity(reader, given, about)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
   out.hardware = hardware_of(deployment, given.hardware, "--hardware", told)
   out.speculation, out.adapters = keys.speculation, keys.adapters
-  reader.shared.told, reader.shared.startup = told, deployment.found
+  reader.shared.told = told
+  reader.shared.startup = deployment.found and deployment.found.has_start and deployment.found or nil
   return out
 end
 
@@ -134,10 +138,13 @@ function launch.scenario(reader, given, about)
   for _, key in ipairs(replaced) do out[key] = nil end
   local replicas = given.replicas
   if keys.replicas then
-    if type(replicas) == "table" then
-      fail("starts %d engines, and the scenario lists its replicas; state their number", keys.replicas)
+    local is_list, what = type(keys.replicas) == "table", about.from and "--from" or "--command"
+    if is_list and replicas ~= nil then
+      core.fail("%s: starts several kinds of engines, and the scenario states its replicas; leave them out", what)
+    elseif type(replicas) == "table" then
+      core.fail("%s: starts %d engines, and the scenario lists its replicas; state their number", what, keys.replicas)
     end
-    keys.replicas = keys.replicas * (replicas or 1)
+    keys.replicas = is_list and keys.replicas or keys.replicas * (replicas or 1)
   end
   local kind = given.kind or schema.entry("kind").default
   if given.speculation ~= nil and keys.speculation == nil then
@@ -153,7 +160,8 @@ function launch.scenario(reader, given, about)
         key == "speculation" and "drafts" or key, kind)
     end
   end
-  reader.shared.told, reader.shared.startup = told, deployment.found
+  reader.shared.told = told
+  reader.shared.startup = deployment.found and deployment.found.has_start and deployment.found or nil
   if about.has_no_load then out.workload = default_load(kind, told) end
   return out, keys.adapters and { "adapters", core.unpack(replaced) } or replaced
 end

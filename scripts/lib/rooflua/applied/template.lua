@@ -59,10 +59,28 @@ end
 
 template.value_text = lua_value
 
+--- Lines of `replicas`: a number, or kinds of engines.
+local function add_replicas(lines, engine, given)
+  if type(given) == "number" then lines[#lines + 1] = ("  replicas = %d, -- engines of their own"):format(given) end
+  if type(given) ~= "table" then return end
+  lines[#lines + 1] = "  replicas = {"
+  for _, each in ipairs(given) do
+    local parts = { "count = " .. each.count }
+    for _, key in ipairs { "role", "min", "max" } do
+      if each[key] then parts[#parts + 1] = key .. " = " .. lua_value(each[key]) end
+    end
+    if each.autoscaler then parts[#parts + 1] = "autoscaler = " .. policy_text("autoscalers", each.autoscaler) end
+    if each.engine then parts[#parts + 1] = "engine = " .. engine_text(engine, each) end
+    lines[#lines + 1] = "    { " .. wrapped(parts, ",", "      ") .. " },"
+  end
+  lines[#lines + 1] = "  },"
+end
+
 --- Lines for what is no option of the engine.
-local function more_text(keys)
+local function more_text(engine, keys)
   local lines = {}
-  if keys.replicas then lines[#lines + 1] = ("  replicas = %d, -- engines of their own"):format(keys.replicas) end
+  add_replicas(lines, engine, keys.replicas)
+  if keys.router then lines[#lines + 1] = ('  router = require "routers.%s" {},'):format(keys.router) end
   local own = keys.speculation
   if own then
     lines[#lines + 1] = ('  speculation = { speculator = require "speculators.fixed" { draft_tokens = %d },'):format(
@@ -121,7 +139,7 @@ function template.fill(text, about, hardware)
   local limits = #told > 0 and comment_text(core.join(told, "; ")) or "What the answer does not cover."
   local marks = { COMMAND = command_text(deployment), TOLD = limits,
     OPTION = first or "max_num_seqs=64", MODEL = quoting.lua(keys.model), HARDWARE = quoting.lua(hardware),
-    ENGINE = engine.name, OPTIONS = engine_text(engine, keys), MORE = more_text(keys) }
+    ENGINE = engine.name, OPTIONS = engine_text(engine, keys), MORE = more_text(engine, keys) }
   text = text:gsub("  %-%- @MORE@\n", function() return marks.MORE end)
   return (text:gsub('"?@(%u+)@"?', function(name) return marks[name] end))
 end

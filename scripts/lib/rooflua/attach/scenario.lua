@@ -110,7 +110,7 @@ function scenario.text(about)
     ("  hardware = %s, %s"):format(quoting.lua(about.hardware), comment(about.hardware_from)) }
   local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = line end end
   add(engine_lines(about))
-  local more = template.more_text(about.keys)
+  local more = template.more_text(about.deployment.engine, about.keys)
   if more ~= "" then add { (more:gsub("\n$", "")) } end
   add(fitted_lines(about.fit))
   add(about.run and load_lines(about.run) or asked_lines(about.workload, about.said))

@@ -166,6 +166,13 @@ function core.set(list)
   return out
 end
 
+--- The values of a list from a place on, as a new list.
+function core.rest(list, first)
+  local out = {}
+  for i = first, #list do out[#out + 1] = list[i] end
+  return out
+end
+
 --- Whether a value is one of a list.
 function core.is_among(value, list)
   for i = 1, #list do

@@ -66,7 +66,7 @@ tools.formats = {
     read_lines = function(_, lines) return { { requests = measured_requests.of_stamps(lines) } } end },
 }
 
-local of_manifest = "a Kubernetes manifest, which has no measured times; give the command of its container to --command"
+local of_manifest = "a Kubernetes manifest, which has no measured times; --from takes it"
 
 --- Files of these tools that hold no runs: what is there, and what to name instead.
 local look_alikes = {
@@ -92,7 +92,7 @@ local look_alikes = {
 --- Texts that are no results: a pattern of the start of a line, and what the file is.
 local other_texts = {
   { "\napiVersion:", of_manifest },
-  { "\nservices:", "a compose file, which has no measured times; give the command of its service to --command" },
+  { "\nservices:", "a compose file, which has no measured times; --from takes it" },
 }
 
 --- Words of the logs that engines write at their start.

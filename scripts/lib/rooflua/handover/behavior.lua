@@ -1,7 +1,7 @@
 -- How fast an HPA may scale (autoscaling/v2, HorizontalPodAutoscalerBehavior), alone or behind KEDA.
 -- Source: kubernetes 1.23 on, staging/src/k8s.io/api/autoscaling/v2/types.go; scaleUp.tolerance and scaleDown.tolerance
 -- 1.33 on (KEP-4951)
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local behavior = {}
 

@@ -4,7 +4,7 @@
 -- ttft_ms and throughput_adjustment_interval_seconds.
 local core = require "rooflua.base.core"
 local pool = require "rooflua.handover.pool"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local dynamo_planner = {}
 

@@ -4,7 +4,7 @@
 local core = require "rooflua.base.core"
 local flow_control = require "rooflua.handover.flow_control"
 local settings = require "rooflua.handover.settings"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local endpoint_picker = {}
 

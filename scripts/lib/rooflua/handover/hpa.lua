@@ -4,7 +4,7 @@
 local behavior = require "rooflua.handover.behavior"
 local engine_metrics = require "rooflua.handover.engine_metrics"
 local pool = require "rooflua.handover.pool"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local hpa = {}
 

@@ -3,7 +3,7 @@
 -- pkg/epp/metadata/consts.go (ObjectiveKey)
 local core = require "rooflua.base.core"
 local quoting = require "rooflua.text.quoting"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local inference_objective = {}
 

@@ -5,7 +5,7 @@ local behavior = require "rooflua.handover.behavior"
 local engine_metrics = require "rooflua.handover.engine_metrics"
 local native = require "rooflua.native"
 local pool = require "rooflua.handover.pool"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local keda = {}
 

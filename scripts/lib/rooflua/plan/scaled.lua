@@ -5,7 +5,7 @@ local keda = require "rooflua.handover.keda"
 local policies = require "rooflua.serving.policies"
 local quoting = require "rooflua.text.quoting"
 local settings = require "rooflua.handover.settings"
-local yaml = require "rooflua.handover.yaml"
+local yaml = require "rooflua.text.yaml"
 
 local scaled = {}
 

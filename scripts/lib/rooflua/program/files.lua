@@ -1,10 +1,11 @@
 -- `rooflua files`: what each file is, what of it is read and by which command, and what is not.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local launches = require "rooflua.manifests.launches"
 local measured_runs = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
 local reading = require "rooflua.startup.reading"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local seen = require "rooflua.startup.seen"
 local facts = require "rooflua.startup.facts"
 local units = require "rooflua.text.units"
@@ -20,8 +21,9 @@ end
 
 --- A file of a start: its facts, options and lines.
 local function of_start(path, record)
-  local out = { file = path, form = record.form, what = record.means,
-    taken_by = "--from", engine = record.engine.name, lines = record.count, understood = record.understood,
+  local out = { file = path, form = record.form, what = record.means, counted = record.counted,
+    taken_by = "--from", engine = record.engine and record.engine.name, lines = record.count,
+    understood = record.understood,
     not_understood = record.not_understood, after_start = record.later, facts = {}, options = json.array {},
     notes = json.array {}, read = json.array {}, unread = json.array {} }
   for name in pairs(record.facts) do
@@ -29,7 +31,8 @@ local function of_start(path, record)
     out.facts[name] = type(value) == "string" and native.printable(value) or value
   end
   for i, each in ipairs(record.named) do out.options[i] = native.printable(each[1] .. "=" .. each[2]) end
-  for i, each in ipairs(record.told) do out.notes[i] = native.printable(each) end
+  for _, part in ipairs(record.parts or {}) do out.notes[#out.notes + 1] = launches.text(part) end
+  for _, each in ipairs(record.told) do out.notes[#out.notes + 1] = native.printable(each) end
   for text, line in core.sorted_pairs(record.warnings) do
     out.notes[#out.notes + 1] = ("line %d: %s"):format(line, text)
   end
@@ -45,6 +48,12 @@ local function of_start(path, record)
   return out
 end
 
+--- A file of which no line is read here.
+local function plain(path, form, what, taken_by)
+  return { file = path, form = form, what = what, taken_by = taken_by, read = json.array {}, unread = json.array {},
+    notes = json.array {} }
+end
+
 --- A file of measurements, or why it is none.
 local function of_result(path)
   local is_read, runs = pcall(measured_runs.read_all, path)
@@ -52,26 +61,22 @@ local function of_result(path)
   local count = 0
   for _, run in ipairs(runs) do count = count + #(run.requests or {}) end
   local what = runs[1] and runs[1].tool or "a CSV with a row for each request"
-  return { file = path, form = "result", what = ("result: %s, %s, %s"):format(what, units.counted(#runs, "run"),
-    units.counted(count, "request")), taken_by = "--measured, --workload", read = json.array {},
-    unread = json.array {}, notes = json.array {} }
+  return plain(path, "result", ("result: %s, %s, %s"):format(what, units.counted(#runs, "run"),
+    units.counted(count, "request")), "--measured, --workload")
 end
 
 local function of_file(path)
   local ok, text = pcall(reading.text, path)
-  if not ok then return { file = path, form = "none", what = problem_of(path, text), read = json.array {},
-    unread = json.array {}, notes = json.array {} } end
-  local record = reading.record(path, text)
+  if not ok then return plain(path, "none", problem_of(path, text)) end
+  local is_read, record = pcall(reading.record, path, text)
+  if not is_read then return plain(path, "none", problem_of(path, record)) end
   if record then return of_start(path, record) end
-  if path:find "%.lua$" then
-    return { file = path, form = "scenario", what = "a scenario, or a policy", taken_by = "run, check",
-      read = json.array {}, unread = json.array {}, notes = json.array {} }
-  end
+  if path:find "%.lua$" then return plain(path, "scenario", "a scenario, or a policy", "run, check") end
   local result, problem = of_result(path)
   if result then return result end
   local later = reading.other_form(text)
-  return { file = path, form = later and "later" or "none", what = later and later .. "; it is not read yet"
-    or "of no form that is known: " .. problem, read = json.array {}, unread = json.array {}, notes = json.array {} }
+  if later then return plain(path, "later", later .. "; it is not read yet") end
+  return plain(path, "none", "of no form that is known: " .. problem)
 end
 
 local function value_text(value) return type(value) == "number" and native.number_text(value) or value end
@@ -80,9 +85,9 @@ local function lines_of(lines, entry, shows_read, shows_unread)
   local taken_by = entry.taken_by and (" (%s)"):format(entry.taken_by) or ""
   lines[#lines + 1] = ("%s: %s%s"):format(entry.file, entry.what, taken_by)
   if entry.lines then
-    lines[#lines + 1] = ("  %s understood, %s not understood, %s after the start, of %s"):format(
+    lines[#lines + 1] = ("  %s understood, %s not understood, %s %s, of %s"):format(
       units.grouped(entry.understood), units.grouped(entry.not_understood), units.grouped(entry.after_start),
-      units.counted(entry.lines, "line"))
+      entry.counted and "without effect" or "after the start", units.counted(entry.lines, entry.counted or "line"))
   end
   for _, each in ipairs(facts.list) do
     local value = entry.facts and entry.facts[each.name]

@@ -184,8 +184,8 @@ end
 function believed.text(beside)
   local lines, words = {}, {}
   for i, source in ipairs(beside.sources) do
-    words[i] = ("%s (%s, %d of %d lines understood)"):format(source.file, source.form:gsub("_", " "), source.understood,
-      source.lines)
+    words[i] = ("%s (%s, %d of %d %s understood)"):format(source.file, source.form:gsub("_", " "), source.understood,
+      source.lines, source.form == "manifest" and "values" or "lines")
   end
   lines[1] = "\nbelieved and seen in " .. core.join(words, ", ")
   for _, row in ipairs(beside.rows) do

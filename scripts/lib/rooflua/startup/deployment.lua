@@ -1,9 +1,11 @@
 -- The deployment that files of a start describe, as the reader of launch commands gives it (applied/command.lua).
+local cluster = require "rooflua.manifests.cluster"
 local core = require "rooflua.base.core"
 local documents = require "rooflua.engines.documents"
+local json = require "rooflua.json"
 local native = require "rooflua.native"
 local reading = require "rooflua.engines.launch.reading"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 local seen = require "rooflua.startup.seen"
 local spec = require "rooflua.spec"
 
@@ -89,15 +91,66 @@ local function named_of(found, engine)
   return out
 end
 
---- {engine, release, model, options, note, told, others, is_stated, found} of files.
+--- Whether an option of a manifest is one of those that a log lists.
+local function is_listed(option) return not option.variable and not option.no_effect end
+
+--- The engine of a manifest with the options of what ran, which hold; a sentence about each that differs.
+---@param has_options boolean whether what ran lists its options, so that one which is missing has its default
+local function joined(ran, main, has_options, source)
+  local out, told, options = core.copy(main), {}, {}
+  for name, value in core.sorted_pairs(core.copy(main.options, ran.options)) do
+    local own, other = ran.options[name], main.options[name]
+    local is_other = own ~= nil and other ~= nil and json.encode(own) ~= json.encode(other)
+    local is_gone = own == nil and has_options and is_listed(main.engine.option[name])
+    if is_other or is_gone then
+      told[#told + 1] = ("%s: %s says %s, %s:%d says %s; the first holds"):format(name, source,
+        own == nil and "nothing, so that its default holds" or json.encode(own), main.file, main.line or 0,
+        json.encode(other))
+    end
+    if not is_gone then options[name] = value end
+  end
+  if ran.model and main.model and ran.model ~= main.model then
+    told[#told + 1] = ("model: %s says %s, %s says %s; the first holds"):format(source, ran.model, main.file,
+      main.model)
+  end
+  out.options, out.release, out.note, out.is_stated = options, ran.release, ran.note, ran.is_stated
+  for _, list in ipairs { ran.told, told } do
+    for _, each in ipairs(list) do out.told[#out.told + 1] = each end
+  end
+  out.model = ran.model or main.model
+  return out
+end
+
+--- The deployment that manifests start, with what other files say of it.
+local function started(found, chosen, ran, has_options)
+  local release = found.facts.release
+  local is_seen = release and release.form ~= "manifest" or not release and chosen.is_stated
+  local own = cluster.of(found, is_seen and chosen.release or nil)
+  local out = own.main
+  if found.has_start then
+    out = joined(ran, own.main, has_options, found.records[1].file)
+    for i, each in ipairs(own.engines) do
+      if each == own.main then own.engines[i] = out end
+    end
+    own.main = out
+  end
+  for _, each in ipairs(own.told) do out.told[#out.told + 1] = each end
+  out.cluster = own
+  return out
+end
+
+--- {engine, release, model, options, note, told, others, is_stated, found, cluster} of files.
 ---@param about table {from = paths, engine = "vllm 0.19" or nil}
 function deployment.of(about)
   local found = seen.of(about.from)
   local chosen, remark = seen.chosen(found, about.engine)
   local named = named_of(found, chosen.engine)
+  local has_options = #named > 0
   add_resolved(found, chosen.engine, named)
   local out = reading.named(chosen, named, {})
-  out.model, out.found = model_of(found), found
+  out.model = model_of(found)
+  if #found.parts > 0 then out = started(found, chosen, out, has_options) end
+  out.found = found
   for _, list in ipairs { { remark }, found.told } do
     for _, sentence in ipairs(list) do out.told[#out.told + 1] = native.printable(sentence) end
   end
@@ -128,7 +181,8 @@ function deployment.hardware(found, given, what)
     local ok, object = pcall(spec.hardware, given)
     if not ok then return given end
     if object.name == name or native.file_exists(given) then return given end
-    return name, ("%s %s: %s says %s, which holds: it is what ran"):format(what, given, seen.place(own), own.value)
+    return name, ("%s %s: %s says %s, which holds%s"):format(what, given, seen.place(own), own.value,
+      found.has_start and ": it is what ran" or "")
   end
   return given ~= nil and given ~= "" and given or name
 end

@@ -6,7 +6,7 @@ local json = require "rooflua.json"
 local lines = require "rooflua.startup.lines"
 local python = require "rooflua.startup.python"
 local rows = require "rooflua.startup.rows"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 
 local log = {}
 

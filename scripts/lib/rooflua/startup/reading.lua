@@ -1,6 +1,8 @@
--- A file that a person holds of a start, told by its content: a log of an engine, or what a server says of itself.
+-- A file that a person holds of a start, told by its content: a log of an engine, what a server says of itself, or a
+-- manifest.
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
+local forms = require "rooflua.manifests.forms"
 local json = require "rooflua.json"
 local log = require "rooflua.startup.log"
 local named_files = require "rooflua.sandbox.named_files"
@@ -10,12 +12,6 @@ local servers = require "rooflua.startup.servers"
 local reading = {}
 
 local most_bytes = 64 * 2 ^ 20
-
---- Forms that are not read here yet: a pattern of a line's beginning, and what the file is.
-local later = {
-  { "\napiVersion:", "a manifest of Kubernetes" }, { "\nservices:", "a compose file" },
-  { "\n#!", "a script of a shell" }, { "\n#SBATCH", "a job of SLURM" },
-}
 
 --- The text of a file of at most so many bytes.
 function reading.text(path)
@@ -37,24 +33,21 @@ end
 
 --- What a file is that is not read here; nil where nothing is known of it.
 function reading.other_form(text)
-  local head = "\n" .. text:sub(1, 65536)
-  for _, each in ipairs(later) do
-    if head:find(each[1]) then return each[2] end
-  end
   local document = document_of(text)
   if type(document) == "table" and type(document.data) == "table" and document.data.resultType == "matrix" then
     return "a range of Prometheus"
   end
-  if type(document) == "table" and document.apiVersion then return "a manifest of Kubernetes" end
 end
 
 --- The record of a text (log.lua); nil where it is of none of these forms.
 function reading.record(file, text)
+  local record = forms.record(file, text)
+  if record then return record end
   local document = document_of(text)
-  local record = servers.metrics(file, text) or document and servers.document(file, document)
+  record = servers.metrics(file, text) or document and servers.document(file, document)
   if record then return record end
   local found, other = log.engine_of(text)
-  if not found then return nil end
+  if not found then return forms.record(file, text, true) end
   local function parse(version)
     local ok, chosen = pcall(choice.parse, found.name .. " " .. version)
     return ok and chosen.release or nil
@@ -75,8 +68,8 @@ function reading.file(path)
   if record then return record end
   local what = reading.other_form(text)
   if what then core.fail("--from %s: this is %s, which is not read yet; --command takes its command", path, what) end
-  core.fail("--from %s: is no start-up log of vLLM, SGLang or TensorRT-LLM, and nothing that a server says of itself "
-    .. "(rooflua files %s says what it is)", path, path)
+  core.fail("--from %s: is no start-up log of vLLM, SGLang or TensorRT-LLM, nothing that a server says of itself, and "
+    .. "starts no engine (rooflua files %s says what it is)", path, path)
 end
 
 return reading

@@ -8,7 +8,7 @@ local reading = require "rooflua.startup.reading"
 
 local seen = {}
 
-local order = { log = 1, server_info = 2, models = 3, metrics = 4, startup_plan = 5, version = 6 }
+local order = { log = 1, server_info = 2, models = 3, metrics = 4, startup_plan = 5, version = 6, manifest = 7 }
 
 local function text_of(value) return type(value) == "number" and native.number_text(value) or tostring(value) end
 
@@ -27,7 +27,8 @@ end
 local function fact_of(record, name)
   local ranks = record.facts[name]
   local _, from, differs, names = by_rank(ranks)
-  local out = { value = from.value, line = from.line, ranks = #names, differs = differs, file = record.file }
+  local out = { value = from.value, line = from.line, ranks = #names, differs = differs, file = record.file,
+    form = record.form }
   for _, rank in ipairs(names) do
     local value = facts.joined(name, out.value, ranks[rank].value)
     if value ~= out.value then out.value, out.line = value, ranks[rank].line end
@@ -89,7 +90,16 @@ local function join_options(out, record)
   end
 end
 
---- {engine, facts = {name = {value, line, file, ranks}}, named, option, resolved, warnings, error, told, records}.
+--- Adds what a manifest starts.
+local function join_parts(out, record)
+  for _, list in ipairs { "parts", "routers", "autoscalers" } do
+    for _, each in ipairs(record[list]) do out[list][#out[list] + 1] = each end
+  end
+  for name, files in pairs(record.config_maps) do out.config_maps[name] = files end
+end
+
+--- {engine, facts = {name = {value, line, file, ranks}}, named, option, resolved, warnings, error, told, records}, and
+--- of manifests {parts, routers, autoscalers, config_maps}; has_start: a file says what ran.
 ---@param paths string[]
 function seen.of(paths)
   local records = {}
@@ -99,10 +109,13 @@ function seen.of(paths)
     if order[a.form] ~= order[b.form] then return order[a.form] < order[b.form] end
     return a.place < b.place
   end)
-  local out = { engine = records[1].engine, facts = {}, named = {}, option = {}, resolved = {}, warnings = {},
-    told = {}, records = records, is_whole = false }
+  local out = { facts = {}, named = {}, option = {}, resolved = {}, warnings = {}, told = {}, records = records,
+    is_whole = false, parts = {}, routers = {}, autoscalers = {}, config_maps = {} }
   for _, record in ipairs(records) do
-    if record.engine ~= out.engine then
+    out.engine = out.engine or record.engine
+    out.has_start = out.has_start or record.form ~= "manifest"
+    if record.parts then join_parts(out, record) end
+    if record.engine and record.engine ~= out.engine then
       core.fail("--from: %s is of %s, and %s of %s: give files of one engine", records[1].file, out.engine.title,
         record.file, record.engine.title)
     end
@@ -115,6 +128,7 @@ function seen.of(paths)
     end
     for _, sentence in ipairs(record.told) do out.told[#out.told + 1] = record.file .. ": " .. sentence end
   end
+  if not out.engine then core.fail("--from %s: starts no engine that is known", records[1].file) end
   return out
 end
 
@@ -131,8 +145,8 @@ function seen.chosen(found, given)
     local ok, chosen = pcall(choice.parse, found.engine.name .. " " .. own.value)
     if ok then
       if stated and stated.is_stated and stated.release ~= chosen.release then
-        told = ("--engine %s: %s says %s %s, which holds: it is what ran"):format(given, place(own),
-          found.engine.name, own.value)
+        told = ("--engine %s: %s says %s %s, which holds%s"):format(given, place(own), found.engine.name, own.value,
+          found.has_start and ": it is what ran" or "")
       end
       return chosen, told
     end

@@ -14,7 +14,7 @@ local facts = require "rooflua.startup.facts"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local rows = require "rooflua.startup.rows"
-local secrets = require "rooflua.startup.secrets"
+local secrets = require "rooflua.text.secrets"
 
 local servers = {}
 

@@ -20,10 +20,13 @@ local Scanner = {}
 Scanner.__index = Scanner
 
 function Scanner:fail(message, ...)
-  core.fail("%s, at %s", message:format(...), shown(self.text:sub(self.at)))
+  core.fail("%s, at %s", message:format(...), shown(self.text:sub(self.at, self.at + 40)))
 end
 
 function Scanner:refuse(what) self:fail("%s is not read: write the plain command", what) end
+
+--- An operator outside of quotes. Returns whether the word ends in front of it.
+function Scanner:operator(c) self:refuse(operators[c]) end
 
 --- Adds a piece to the word that is being read.
 function Scanner:add(piece)
@@ -78,8 +81,9 @@ function Scanner:double_quoted()
     self.at = stop
     local c = text:sub(stop, stop)
     if c == '"' then break end
-    if c == "`" then self:refuse(operators[c]) end
-    if c == "$" then
+    if c == "`" then
+      self:operator(c)
+    elseif c == "$" then
       self:add(self:variable())
     else
       local next_one = text:sub(stop + 1, stop + 1)
@@ -120,7 +124,8 @@ function Scanner:word()
     local c = text:sub(self.at, self.at)
     if c:find "[ \t\r\n]" then break end
     if c == "#" and not begun then break end
-    begun = true
+    if operators[c] and self:operator(c) then break end
+    begun, c = true, text:sub(self.at, self.at)
     if c == "'" then
       self:single_quoted()
     elseif c == '"' then
@@ -133,8 +138,6 @@ function Scanner:word()
       self:add(self:variable())
     elseif c == "{" then
       self:brace()
-    elseif operators[c] then
-      self:refuse(operators[c])
     else
       local stop = text:find("[ \t\r\n'\"\\${|;&<>()`]", self.at) or #text + 1
       local piece = text:sub(self.at, stop - 1)
@@ -232,7 +235,7 @@ local function refuse_second(found, line, is_wanted)
   local words = {}
   for i, each in ipairs(found) do words[i] = each.text end
   local foreign = is_wanted and not is_wanted(words) and found or line
-  core.fail("a second command, %s: give the engine's alone", shown(foreign[1].text))
+  core.fail("a second command, %s: give the engine's alone, or a script as a file: --from FILE", shown(foreign[1].text))
 end
 
 --- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[], files = {name =
@@ -278,5 +281,8 @@ function shell_words.command(text, is_wanted)
   for i = first, #found do out.words[#out.words + 1] = found[i].text end
   return out
 end
+
+--- For readers of whole scripts (manifests/shell_script.lua).
+shell_words.Scanner, shell_words.is_idle = Scanner, is_idle
 
 return shell_words

@@ -32,20 +32,32 @@ local function starts_at(words, at, begin)
   return at
 end
 
---- The engine of an image that a container runs, and its release: "vllm/vllm-openai:v0.19.0".
-local function of_image(words, engines)
-  local program = (words[1] or ""):match "([^/]*)$"
-  if program ~= "docker" and program ~= "podman" then return nil end
-  for at = 2, #words do
-    for _, engine in ipairs(engines) do
+local longest_image = 512 -- bytes
+
+--- The engine of an image, "registry/vllm/vllm-openai:v0.19.0", and its release; nil where no engine has this image.
+function start.of_image(image)
+  local rest = #image <= longest_image and image:gsub("@.*$", "") or nil
+  while rest do
+    for _, engine in ipairs(catalogue.saying "starts") do
       local name, tag = engine.image:match "^([^:]+):(.*)$"
-      local found = words[at]:match("^" .. name:gsub("%p", "%%%0") .. "%f[:%z](.*)$")
+      local found = rest:match("^" .. name:gsub("%p", "%%%0") .. "%f[:%z](.*)$")
       if found then
         local version = found:match("^:" .. tag:gsub("%%s", "(.+)") .. "$")
         if version and not release.parse(version) then version = version:match "^[^%-]+" end -- 0.5.9-cu126
-        return engine, at + 1, at, version and release.parse(version) and version or nil
+        return engine, version and release.parse(version) and version or nil
       end
     end
+    rest = rest:match "^[^/]*/(.*)$"
+  end
+end
+
+--- The engine of an image that a container runs, the places behind it and in front, and its release.
+local function of_container(words)
+  local program = (words[1] or ""):match "([^/]*)$"
+  if program ~= "docker" and program ~= "podman" then return nil end
+  for at = 2, #words do
+    local engine, version = start.of_image(words[at])
+    if engine then return engine, at + 1, at, version end
   end
 end
 
@@ -63,7 +75,7 @@ function start.of(words)
     end
     if best then break end
   end
-  local engine, behind, at, version = of_image(words, engines)
+  local engine, behind, at, version = of_container(words)
   if not best and engine then return { engine = engine, behind = behind, front = at, release = version } end
   if best then
     if engine == best.engine then best.release = version end
@@ -80,9 +92,9 @@ function start.is_one(words) return (pcall(start.of, words)) end
 
 --- Texts that are no command of a shell: {pattern of a line, what it is, what to give in its place}.
 local forms = {
-  { "\nservices:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
-  { "\n%s+image:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
-  { "\napiVersion:%s", "a manifest of Kubernetes", "the command and the args of its container" },
+  { "\nservices:%s", "a compose file", "--from FILE, or the command of its service" },
+  { "\n%s+image:%s", "a compose file", "--from FILE, or the command of its service" },
+  { "\napiVersion:%s", "a manifest of Kubernetes", "--from FILE, or the command of its container" },
   { "\nFROM%s", "a Dockerfile", "its ENTRYPOINT and CMD as one command" },
   { "\n%[Service%]", "a unit of systemd", "what stands after ExecStart=" },
   { "\n%s*{%s*\n", "a document of JSON", "the command itself" },

@@ -91,7 +91,8 @@ function launched.of(given)
   local about = { text = given.command, from = given.from, engine = given.engine, model = given.model }
   local keys, told = launch.keys(about)
   if keys.replicas then
-    told[#told + 1] = ("a plan finds the number of engines: that of the command, %d, is left out"):format(keys.replicas)
+    told[#told + 1] = ("a plan finds the number of engines: that of the command%s is left out"):format(
+      type(keys.replicas) == "number" and (", %d,"):format(keys.replicas) or "")
   end
   local ladder, engine = stated_by(given, keys.model, keys.engine, told)
   if given.candidates and next(ladder) then

@@ -11,7 +11,7 @@ local function argument(word) return word == kubernetes.model and "$(MODEL)" or 
 
 --- A Deployment and its Service.
 ---@param about table {name, replicas, gpus, image, words (of the command), command_words (how many are its program),
----  port, asks_for_model, config}
+---  port, asks_for_model, config, variables = {{name, value}}, gpu = {label, value, resource} of manifests/gpus.lua}
 local function manifest(about)
   local out, name, command = {}, quoting.yaml(about.name), {}
   local function add(...) out[#out + 1] = string.format(...) end
@@ -28,14 +28,20 @@ local function manifest(about)
   add "    metadata:"
   add("      labels: {app: %s}", name)
   add "    spec:"
+  local gpu = about.gpu or {}
+  if gpu.value then add("      nodeSelector: {%s: %s}", gpu.label, quoting.yaml(gpu.value)) end
   add "      containers:"
   add "      - name: engine"
   add("        image: %s", quoting.yaml(about.image))
   add("        command: %s", quoting.yaml_list(command))
   add "        args:"
   for i = about.command_words + 1, #about.words do add("        - %s", quoting.yaml(argument(about.words[i]))) end
+  local variables = about.variables or {}
+  if about.asks_for_model or #variables > 0 then add "        env:" end
+  for _, each in ipairs(variables) do
+    add("        - {name: %s, value: %s}", quoting.yaml(each[1]), quoting.yaml(quoting.container(each[2])))
+  end
   if about.asks_for_model then
-    add "        env:"
     add "        - {name: MODEL, value: ''} # the Hugging Face name or the folder of the model"
   end
   add "        ports:"
@@ -45,7 +51,7 @@ local function manifest(about)
   add "          periodSeconds: 10"
   add "          failureThreshold: 180"
   add "        resources:"
-  add("          limits: {nvidia.com/gpu: %d}", about.gpus)
+  add("          limits: {%s: %d}", gpu.resource or "nvidia.com/gpu", about.gpus)
   add "        volumeMounts:"
   add "        - {name: shm, mountPath: /dev/shm}"
   if about.config then add "        - {name: options, mountPath: /options}" end
