@@ -38,8 +38,8 @@ end
 --- The figures of a measured run beside those of a simulation: rows of figures.compare, and the seconds that it took.
 local function compared(asked, run, given)
   local start_s = os.clock()
-  local row = trials.rows(core.copy(asked, { given = given, jobs = 1 }), { {} })[1]
-  if not row then fail "attach: one run of this load takes longer than --limit" end
+  local here = { reader = asked.reader, given = given, jobs = 1, is_late = function() return false end }
+  local row = trials.rows(here, { {} })[1]
   if row.problem then error(row.problem, 0) end
   local load = loads.measured(run)
   return figures.compare(figures.measured(run), figures.simulated(row), row,
