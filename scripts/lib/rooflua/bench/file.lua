@@ -11,32 +11,31 @@ local tools = require "rooflua.formats.tools"
 
 local file = {}
 
---- Words of a profile of llm-d-benchmark: keys are flags of a command. Source: github.com/llm-d/llm-d-benchmark,
---- workload/harnesses: "none" is a flag without a value.
-local function words_of(document, command)
-  local words = {}
-  for word in command:gmatch "%S+" do words[#words + 1] = word end
-  for key, value in core.sorted_pairs(core.plain(document)) do
-    if type(value) == "table" and value ~= json.null then
-      local is_list = not documents.is_map(value)
-      if is_list and key ~= "rate" or not is_list and key ~= "data" then
-        core.fail("%s: expected a text or a number, found %s", tostring(key), core.describe(value))
-      end
-      value = is_list and table.concat(value, ",") or json.encode(value)
+--- A flag of a profile; a list of rates and a map of data are texts of guidellm's.
+local function flag_of(key, value)
+  if value == "none" or value == json.null then return "--" .. key end
+  if type(value) == "table" then
+    local is_map = documents.is_map(value)
+    if is_map and key ~= "data" or not is_map and key ~= "rate" then
+      core.fail("%s: expected a text or a number, found %s", key, core.describe(value))
     end
-    local is_switch = value == "none" or value == json.null
-    if key ~= "executable" and key ~= "args" then
-      words[#words + 1] = "--" .. tostring(key) .. (is_switch and "" or "=" .. tostring(value))
-    end
+    value = is_map and json.encode(value) or json.encode(value):sub(2, -2)
   end
-  return words
+  return "--" .. key .. "=" .. tostring(value)
 end
 
-local function args_of(document)
-  local words = words_of({}, document.executable or "vllm bench serve")
-  for i, each in ipairs(document.args) do
+--- Words of a profile of llm-d-benchmark: keys are flags of a command, or stand in `args`. Source:
+--- github.com/llm-d/llm-d-benchmark, workload/harnesses: "none" is a flag without a value.
+local function words_of(document, start)
+  local words, args = {}, type(document.args) == "table" and document.args or {}
+  local names_tool = type(args[1]) == "string" and args[1]:sub(1, 1) ~= "-"
+  for word in (names_tool and "" or start):gmatch "%S+" do words[#words + 1] = word end
+  for i, each in ipairs(args) do
     if type(each) == "table" then core.fail("args[%d]: expected a text, found %s", i, core.describe(each)) end
     words[#words + 1] = tostring(each)
+  end
+  for key, value in core.sorted_pairs(core.plain(document)) do
+    if key ~= "executable" and key ~= "args" then words[#words + 1] = flag_of(tostring(key), value) end
   end
   return words
 end
@@ -58,9 +57,9 @@ function file.read(named, told)
     if named.wanted then core.fail("#%s: only a list of rows has numbers", named.wanted) end
     if inference_perf.tells(document) then return inference_perf.workload(document, told) end
     if documents.is_map(document) then
-      if type(document.args) == "table" then return nil, args_of(document) end
       local executable = document.executable
       if type(executable) == "string" then return nil, words_of(document, executable) end
+      if type(document.args) == "table" then return nil, words_of(document, "vllm bench serve") end
       if document.profile or document["rate-type"] or document.rate_type then
         return nil, words_of(document, "guidellm benchmark")
       end
