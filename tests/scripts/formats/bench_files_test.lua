@@ -80,7 +80,8 @@ end)
 test("what changes the load and is not followed is told, and what is not known", function()
   local _, told = read(stages:gsub("num_workers: 4", "request_timeout: 9") .. lengths:gsub("true", "false"
     ):gsub("total_count", "std"))
-  test.has(told, "not followed, and changes the load: load.request_timeout, load.worker_max_concurrency, server.ignore_eos")
+  test.has(told, "not followed, and changes the load: load.request_timeout, load.worker_max_concurrency, "
+    .. "server.ignore_eos")
   test.has(told, "not known, and nothing follows from it: data.input_distribution.std")
 end)
 
@@ -108,7 +109,8 @@ test("guidellm: a profile, and rates that follow each other", function()
   test.equal(found.groups, 0)
 end)
 
-local rows = '[{"image": "x", "isl": 1024, "osl": 8, "conc": 4, "tp": 8}, {"isl": 100, "osl": 8, "conc": [1, 2], "n": 1}]'
+local rows = '[{"image": "x", "isl": 1024, "osl": 8, "conc": 4, "tp": 8}, '
+  .. '{"isl": 100, "osl": 8, "conc": [1, 2], "n": 1}]'
 
 test("InferenceX: a row of a matrix", function()
   local found, told = read(rows, "#1")

@@ -1,7 +1,8 @@
--- `--bench "vllm bench serve ..."`: the command of a benchmark tool, or a file that stands for one, as a workload. Nothing
--- of it is executed, and where it connects to is not read.
+-- `--bench "vllm bench serve ..."`: the command of a benchmark tool, or a file that stands for one, as a workload.
+-- Nothing of it is executed, and where it connects to is not read.
 local core = require "rooflua.base.core"
 local file = require "rooflua.bench.file"
+local loads = require "rooflua.bench.loads"
 local native = require "rooflua.native"
 local shell_words = require "rooflua.text.shell_words"
 
@@ -42,8 +43,8 @@ local function found_tool(words)
   end
   local starts = {}
   for i, tool in ipairs(tools) do starts[i] = tool.starts[1] end
-  fail("--bench: expected the command of a benchmark (%s), or a file that says what it sends, found '%s'", core.join(starts, ", "),
-    native.printable(table.concat(words, " ", 1, math.min(3, #words))))
+  fail("--bench: expected the command of a benchmark (%s), or a file that says what it sends, found '%s'",
+    core.join(starts, ", "), native.printable(table.concat(words, " ", 1, math.min(3, #words))))
 end
 
 local function number_of(flag, text, is_whole)
@@ -86,9 +87,7 @@ local function values_of(tool, words, at, told)
       while kind == "values" and words[at] and not words[at]:find "^%-%-?%a" do at = at + 1 end
     end
   end
-  if #unread > 0 then
-    told[#told + 1] = ("--bench: not known, and nothing follows from it: %s"):format(core.join(unread, ", "))
-  end
+  loads.tell(told, "not known, and nothing follows from it", unread)
   return out
 end
 

@@ -94,7 +94,8 @@ function data_of.synthetic(own, data, about)
     about.prompt_tokens = rest - shared
   else
     about.prompt_tokens = core.copy(rest, { mean = rest.mean and rest.mean - shared, min = 1, max = high - shared })
-    about.told = "data.type: synthetic: prompts are beginnings of one text; here they share the least length only"
+    about.told = "--bench: data.type: synthetic: prompts are beginnings of one text; here they share the least "
+      .. "length only"
   end
 end
 
@@ -121,7 +122,8 @@ local function add_stages(own, load, about)
   about.stages, about.most = {}, 0
   for i, each in ipairs(load.stages) do
     local path = ("load.stages[%d]"):format(i)
-    local stage, count, out = section(own, each, path, of_stage[load.type]), nil, nil
+    local stage = section(own, each, path, of_stage[load.type])
+    local count, out
     if load.type == "concurrent" then
       count = fields.whole(path, stage, "num_requests", 1)
       out = { clients = fields.whole(path, stage, "concurrency_level", 1), requests = count }
@@ -163,11 +165,9 @@ function inference_perf.workload(document, told)
   add_stages(own, load, about)
   data_of[data.type](own, data, about)
   if all.server and all.server.ignore_eos == false then table.insert(own.lost, "server.ignore_eos: false") end
-  if #own.lost > 0 then told[#told + 1] = "--bench: not followed, and changes the load: " .. core.join(own.lost, ", ") end
-  if #own.unknown > 0 then
-    told[#told + 1] = "--bench: not known, and nothing follows from it: " .. core.join(own.unknown, ", ")
-  end
-  told[#told + 1] = about.told and "--bench: " .. about.told
+  loads.tell(told, "not followed, and changes the load", own.lost)
+  loads.tell(told, "not known, and nothing follows from it", own.unknown)
+  told[#told + 1] = about.told
   return loads.of(about, told)
 end
 

@@ -32,10 +32,9 @@ function inferencex.workload(document, told, wanted)
   for key in core.sorted_pairs(core.plain(row)) do
     if not read[key] and not without_effect[key] then unread[#unread + 1] = where .. "." .. tostring(key) end
   end
-  if #unread > 0 then
-    told[#told + 1] = "--bench: not known, and nothing follows from it: " .. core.join(unread, ", ")
-  end
-  local about = { prompt_tokens = fields.whole(where, row, "isl", 1), output_tokens = fields.whole(where, row, "osl", 1) }
+  loads.tell(told, "not known, and nothing follows from it", unread)
+  local about = { prompt_tokens = fields.whole(where, row, "isl", 1),
+    output_tokens = fields.whole(where, row, "osl", 1) }
   local list, stages = type(row.conc) == "table" and row.conc or { row.conc }, {}
   for i = 1, math.max(1, #list) do
     local clients = fields.whole(where, { conc = list[i] }, "conc", 1)

@@ -93,6 +93,11 @@ function loads.normal(mean, deviation, min, max)
   return { distribution = "normal", mean = mean, deviation = deviation, min = min or 1, max = max }
 end
 
+--- Adds a sentence about names, where there are some.
+function loads.tell(told, what, names)
+  if #names > 0 then told[#told + 1] = ("--bench: %s: %s"):format(what, core.join(names, ", ")) end
+end
+
 --- The lengths of a dataset whose texts are elsewhere are not in a command.
 function loads.refuse_dataset(name)
   core.fail("--bench: the lengths of the dataset '%s' are not in the command: give them as a workload of the scenario, "

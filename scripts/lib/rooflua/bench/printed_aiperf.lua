@@ -1,7 +1,7 @@
 -- `--as aiperf`: the table of AIPerf's console of one run, as on a terminal that is wide enough. Columns and numbers:
--- src/aiperf/exporters/console_metrics_exporter.py and metrics/metric_dicts.py of ai-dynamo/aiperf (its main of 2026 has
--- two columns more, of latencies with failed requests); rows: metrics/types, in their display_order. Left out is the
--- time to the second token.
+-- src/aiperf/exporters/console_metrics_exporter.py and metrics/metric_dicts.py of ai-dynamo/aiperf (its main of 2026
+-- has two columns more, of latencies with failed requests); rows: metrics/types, in their display_order. Left out is
+-- the time to the second token.
 local statistics = require "rooflua.base.statistics"
 
 local aiperf = {}
@@ -12,7 +12,7 @@ local columns = { "avg", "min", "max", "p99", "p90", "p50", "std" }
 local function figures_of(values)
   table.sort(values)
   local mean, squares = statistics.mean(values), 0
-  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
+  for _, value in ipairs(values) do squares = squares + (value - mean) * (value - mean) end
   local function quantile(share) return statistics.of_sorted(values, share) end
   return { avg = mean, min = values[1], max = values[#values], p99 = quantile(0.99), p90 = quantile(0.9),
     p50 = quantile(0.5), std = #values > 0 and math.sqrt(squares / #values) or nil }
