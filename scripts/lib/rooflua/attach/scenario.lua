@@ -32,7 +32,8 @@ end
 
 --- Lines of a workload like a measured run.
 local function load_lines(run)
-  local kind, how, from = "closed_loop", nil, comment(run.path .. ", " .. run.how)
+  local kind, from = "closed_loop", comment(run.path .. ", " .. run.how)
+  local how
   local rate = run.rate_per_s or run.recorded_times and rate_of(run)
   if rate then
     kind, how = "poisson", ("rate_per_s = %.6g"):format(rate)
@@ -62,9 +63,9 @@ end
 local function asked_lines(workload, said)
   local name = policy.definition(workload).name
   local lines = { ("  workload = require \"workloads.%s\" { %s"):format(name, comment(said)) }
-  for name, value in core.sorted_pairs(policy.parameters(workload)) do
-    if policy.is_given(workload, name) then
-      lines[#lines + 1] = ("    %s = %s,"):format(quoting.lua_key(name), parameter_text(value))
+  for key, value in core.sorted_pairs(policy.parameters(workload)) do
+    if policy.is_given(workload, key) then
+      lines[#lines + 1] = ("    %s = %s,"):format(quoting.lua_key(key), parameter_text(value))
     end
   end
   lines[#lines + 1] = "  },"
