@@ -139,6 +139,7 @@ test("a file that is none of these, or says too little, is an error with file an
     ["enable_multi_turn_chat: give conversations"] = stages .. prefixes:gsub("question_len",
       "enable_multi_turn_chat: true, question_len"),
     ["data.input_distribution: mean: expected a number from min 100"] = clients .. lengths:gsub("200", "99"),
+    ["states variance and std_dev"] = clients .. lengths:gsub("std_dev: 20", "std_dev: 20, variance: 4"),
     ["data.input_distribution: is missing"] = clients .. "data: {type: random}\n",
     ["type: expected normal, uniform or fixed"] = clients .. lengths:gsub("std_dev: 20", "type: skew_normal"),
     ["--num-prompts: expected a whole number"] = "executable: benchmark_serving.py\nnum-prompts: many\n",

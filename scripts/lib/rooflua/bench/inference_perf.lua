@@ -60,14 +60,14 @@ local function length_of(own, given, path)
   if type(given) ~= "table" then given = { type = "fixed", mean = given } end
   local map, most = section(own, given, path, length), fields.most_tokens
   local kind, low, high = map.type or "normal", whole(path, map, "min", 0) or 10, whole(path, map, "max", 1) or 1024
-  local mean = fields.number(path, map, "mean", most)
-  if kind == "fixed" and mean then return math.floor(mean), math.floor(mean), math.floor(mean) end
+  local mean = fields.number(path, map, "mean", most) or 512
+  if kind == "fixed" then return math.floor(mean), math.floor(mean), math.floor(mean) end
   if low > high then fail("%s: min %d is above max %d", path, low, high) end
   if kind == "uniform" then return { distribution = "uniform", min = low, max = high }, low, high end
   if kind ~= "normal" then fail("%s: type: expected normal, uniform or fixed, found %s", path, core.describe(kind)) end
-  mean = mean or 512
   if mean < low or mean > high then fail("%s: mean: expected a number from min %d to max %d", path, low, high) end
   local variance, deviation = fields.number(path, map, "variance"), fields.number(path, map, "std_dev", most)
+  if variance and (deviation or 0) > 0 then fail("%s: states variance and std_dev: give one of them", path) end
   local out = loads.normal(mean, variance and math.sqrt(variance) or deviation or 200, low, high)
   if type(out) == "number" then return out, out, out end
   return out, low, high
