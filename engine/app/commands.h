@@ -32,7 +32,8 @@ inline constexpr const char* users_help =
 /// Of the option --bench.
 inline constexpr const char* bench_help =
     "\"vllm bench serve ...\": the load of this benchmark's command, which is read and not executed "
-    "(sglang.bench_serving, aiperf, genai-perf, guidellm as well)";
+    "(sglang.bench_serving, aiperf, genai-perf, guidellm as well); or a file of inference-perf, "
+    "llm-d-benchmark or InferenceX";
 
 /// Of the option --command: a launch command of an engine.
 inline constexpr const char* command_help =

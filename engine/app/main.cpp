@@ -67,7 +67,7 @@ void add_run(const Command& app) {
                  "FORMAT=FILE, the run as a file of another tool: aiperf, guidellm, inferencex, "
                  "llm-d, otlp",
                  {.repeated = true});
-  command.option("--as", a->as, "The report as a benchmark tool prints it: vllm or sglang");
+  command.option("--as", a->as, "The report as a benchmark tool prints it: vllm, sglang or aiperf");
   command.option("--why", a->why,
                  "Say where the time of request N went (from 0, by arrival), or of the slowest: "
                  "slowest, slowest_ttft, slowest_tpot; or of a play: play:N (from 1), "

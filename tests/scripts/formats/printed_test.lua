@@ -1,5 +1,6 @@
 -- `--as`: the result of a run in the tables of benchmark tools.
 local test = dofile "tests/scripts/harness.lua"
+local core = require "rooflua.base.core"
 local printed = require "rooflua.bench.printed"
 local poisson = require "workloads.poisson"
 
@@ -34,6 +35,32 @@ test("sglang.bench_serving's table says clients, and how many requests ran on av
   end
 end)
 
+local requests = { input_lens = { 100, 300, 50 }, output_lens = { 11, 1, 0 }, ttfts = { 0.02, 0.04, 0 },
+  e2els = { 0.12, 0.04, 0 }, errors = { "", "", "aborted" } }
+
+test("AIPerf's table has a column per statistic, of the requests that were completed", function()
+  local text = printed.text("aiperf", core.copy(summary, { requests_per_s = 1234.5 }), nil, requests)
+  local width
+  for line in text:gsub("^[^\n]*\n", ""):gmatch "[^\n]+" do
+    local _, cells = line:gsub("[^\128-\191]", "")
+    width = width or cells
+    test.equal(cells, width, line)
+  end
+  test.has(text, "NVIDIA AIPerf | LLM Metrics\n")
+  for _, line in ipairs { "┃ Metric ┃ avg ┃ min ┃ max ┃ p99 ┃ p90 ┃ p50 ┃ std ┃",
+    "│ Time to First Token (ms) │ 30.00 │ 20.00 │ 40.00 │ 39.80 │ 38.00 │ 30.00 │ 10.00 │",
+    "│ Request Latency (ms) │ 80.00 │ 40.00 │ 120.00 │ 119.20 │ 112.00 │ 80.00 │ 40.00 │",
+    "│ Inter Token Latency (ms) │ 10.00 │ 10.00 │ 10.00 │ 10.00 │ 10.00 │ 10.00 │ 0.00 │",
+    "│ Output Token Throughput Per User │ 100.00 │", "│ (tokens/sec/user) │ │",
+    "│ Input Sequence Length (tokens) │ 200.00 │",
+    "│ Request Throughput (requests/sec) │ 1,234.50 │ N/A │", "│ Request Count (requests) │ 9.00 │ N/A │" } do
+    test.has(text:gsub(" +", " "), line)
+  end
+  local none = { completed = 0, failed = {}, duration_s = 0, prompt_tokens = 0, output_tokens = 0 }
+  text = printed.text("aiperf", none, nil, { errors = { "aborted" } })
+  test.check(not text:find "Token" and not text:find "Count", "%s", text)
+end)
+
 test("a figure that a run lacks has no row, and another tool is refused", function()
   local none = { completed = 0, failed = {}, duration_s = 0, prompt_tokens = 0, output_tokens = 0 }
   local text = printed.text("vllm", none, nil)
@@ -47,6 +74,8 @@ test("the program prints the table of one run", function()
   local text = test.printed(("run %s --quiet --as vllm"):format(path), ".")
   test.has(text, "Successful requests:                     5")
   test.has(text, "interval  TPOT")
+  text = test.printed(("run %s --quiet --as aiperf"):format(path), ".")
+  test.has(text:gsub(" +", " "), "Request Count (requests) │ 5.00 │")
 end)
 
 test.finish()

@@ -1,6 +1,8 @@
--- `--bench "vllm bench serve ..."`: the command of a benchmark tool as a workload. Nothing of it is executed, and where
--- it connects to is not read.
+-- `--bench "vllm bench serve ..."`: the command of a benchmark tool, or a file that stands for one, as a workload.
+-- Nothing of it is executed, and where it connects to is not read.
 local core = require "rooflua.base.core"
+local file = require "rooflua.bench.file"
+local loads = require "rooflua.bench.loads"
 local native = require "rooflua.native"
 local shell_words = require "rooflua.text.shell_words"
 
@@ -41,8 +43,8 @@ local function found_tool(words)
   end
   local starts = {}
   for i, tool in ipairs(tools) do starts[i] = tool.starts[1] end
-  fail("--bench: expected the command of a benchmark (%s), found '%s'", core.join(starts, ", "),
-    native.printable(table.concat(words, " ", 1, math.min(3, #words))))
+  fail("--bench: expected the command of a benchmark (%s), or a file that says what it sends, found '%s'",
+    core.join(starts, ", "), native.printable(table.concat(words, " ", 1, math.min(3, #words))))
 end
 
 local function number_of(flag, text, is_whole)
@@ -85,22 +87,42 @@ local function values_of(tool, words, at, told)
       while kind == "values" and words[at] and not words[at]:find "^%-%-?%a" do at = at + 1 end
     end
   end
-  if #unread > 0 then
-    told[#told + 1] = ("--bench: not known, and nothing follows from it: %s"):format(core.join(unread, ", "))
-  end
+  loads.tell(told, "not known, and nothing follows from it", unread)
   return out
 end
 
---- The workload of a command, and sentences about it.
+local function of_words(words, told)
+  local tool, at = found_tool(words)
+  return tool.workload(values_of(tool, words, at, told), told)
+end
+
+--- The workload of a file; errors and sentences name it.
+local function of_file(named)
+  local told = {}
+  local ok, workload = pcall(function()
+    local found, words = file.read(named, told)
+    return found or of_words(words, told)
+  end)
+  if not ok and type(workload) ~= "string" then error(workload, 0) end
+  local where = named.path .. ": "
+  local function named_in(text)
+    text = text:gsub("^%-%-bench: ", "")
+    return "--bench: " .. (text:sub(1, #named.path) == named.path and "" or where) .. text
+  end
+  if not ok then error(named_in(workload), 0) end
+  for i, sentence in ipairs(told) do told[i] = named_in(sentence) end
+  return workload, told
+end
+
+--- The workload of a command or of a file, and sentences about it.
 ---@param text string
 ---@return table workload, string[] told
 function command.read(text)
   core.text(text, "--bench")
-  local words = shell_words.command(text, function(list) return (pcall(found_tool, list)) end).words
-  local told = {}
-  local tool, at = found_tool(words)
-  local values = values_of(tool, words, at, told)
-  return tool.workload(values, told), told
+  local named = file.named(text)
+  if named then return of_file(named) end
+  local words, told = shell_words.command(text, function(list) return (pcall(found_tool, list)) end).words, {}
+  return of_words(words, told), told
 end
 
 return command

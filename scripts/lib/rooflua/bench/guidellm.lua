@@ -35,6 +35,19 @@ local function length_of(data, name)
   return loads.normal(data[name], data[name .. "_stdev"], data[name .. "_min"], data[name .. "_max"])
 end
 
+--- The rates of "4" or "4,8,16": each is a benchmark of its own, one after the other.
+local function rates_of(text)
+  local out = {}
+  for part in text:gmatch "[^,]+" do
+    local rate = tonumber(part)
+    if not (rate and rate > 0 and rate < math.huge) then
+      core.fail("--bench: --rate: expected numbers above 0, found '%s'", native.printable(text))
+    end
+    out[#out + 1] = rate
+  end
+  return out
+end
+
 local kinds = { "synchronous", "concurrent", "throughput", "constant", "poisson", "async" }
 
 return {
@@ -64,20 +77,25 @@ return {
     if not values.data then
       core.fail "--bench: --data: which lengths? As in --data prompt_tokens=512,output_tokens=128"
     end
-    local data, rate = data_of(values.data), values.rate and tonumber(values.rate)
-    if values.rate and not rate then
-      core.fail("--bench: --rate %s: give one rate", native.printable(values.rate))
-    end
+    local data, rates = data_of(values.data), rates_of(values.rate or "")
+    local rate = rates[1]
     local needs_rate = kind == "constant" or kind == "poisson" or kind == "async" or kind == "concurrent"
-    if needs_rate and not (rate and rate > 0) then core.fail("--bench: --rate: %s needs one above 0", kind) end
+    if needs_rate and not rate then core.fail("--bench: --rate: %s needs one above 0", kind) end
+    if not needs_rate and #rates > 1 then core.fail("--bench: --rate: %s takes one", kind) end
     local is_open = kind == "constant" or kind == "poisson" or kind == "async"
     local about = { prompt_tokens = length_of(data, "prompt_tokens"), output_tokens = length_of(data, "output_tokens"),
       even = kind == "constant" or kind == "async", rate_per_s = is_open and rate or nil }
-    if kind == "concurrent" then about.clients = rate end
     if kind == "synchronous" then about.clients = 1 end
     if kind == "throughput" then about.rate_per_s, about.most_in_flight = math.huge, rate end
-    about.count = loads.count({ count = values["max-requests"], duration_s = values["max-seconds"],
-      rate_per_s = about.rate_per_s, otherwise = math.max(100, 10 * (about.clients or 1)) }, told)
+    for i = 1, math.max(1, #rates) do
+      if kind == "concurrent" then about.clients = rates[i] elseif is_open then about.rate_per_s = rates[i] end
+      about.count = loads.count({ count = values["max-requests"], duration_s = values["max-seconds"],
+        rate_per_s = about.rate_per_s, otherwise = math.max(100, 10 * (about.clients or 1)) }, told)
+      if #rates > 1 then
+        about.stages = about.stages or {}
+        about.stages[i] = loads.stage_of(about)
+      end
+    end
     if (data.prefix_tokens or 0) > 0 then
       about.groups, about.prefix_tokens = data.prefix_count or 1, data.prefix_tokens
       about.prompts_per_group = math.max(1, math.ceil(about.count / about.groups))

@@ -27,7 +27,8 @@ function loads.count(about, told)
   return about.otherwise
 end
 
-local function stage_of(about)
+--- A stage of shared_prefix_stages with about.count requests.
+function loads.stage_of(about)
   if about.clients then return { clients = about.clients, requests = about.count } end
   if about.rate_per_s < math.huge then
     return { rate_per_s = about.rate_per_s, duration_s = about.count / about.rate_per_s }
@@ -35,12 +36,12 @@ local function stage_of(about)
   return { clients = about.count, requests = about.count }
 end
 
---- A workload of groups of prompts with one prefix each.
+--- A workload of stages, and of groups of prompts with one prefix each.
 local function of_groups(about)
-  return made("shared_prefix_stages", { groups = about.groups, prompts_per_group = about.prompts_per_group,
-    shared_prefix_tokens = about.prefix_tokens, question_tokens = about.prompt_tokens,
-    output_tokens = about.output_tokens, stages = { stage_of(about) },
-    arrivals = about.even and "even" or "poisson", max_in_flight = about.most_in_flight or 0 })
+  return made("shared_prefix_stages", { groups = about.groups or 0, prompts_per_group = about.prompts_per_group,
+    shared_prefix_tokens = about.prefix_tokens or 0, question_tokens = about.prompt_tokens,
+    output_tokens = about.output_tokens, stages = about.stages or { loads.stage_of(about) }, gap_s = about.gap_s,
+    arrivals = about.arrivals or about.even and "even" or "poisson", max_in_flight = about.most_in_flight or 0 })
 end
 
 --- {low, high} of lengths that are a number or uniform; nil for others.
@@ -71,10 +72,10 @@ end
 --- A workload.
 ---@param about table {prompt_tokens, output_tokens: a number or a distribution, count, rate_per_s (math.huge: at once),
 ---   clients (with one request each), most_in_flight (beside a rate), even (gaps), distinct_prompts,
----   groups, prompts_per_group, prefix_tokens}
+---   groups, prompts_per_group, prefix_tokens; stages, arrivals and gap_s of shared_prefix_stages}
 ---@param told string[]
 function loads.of(about, told)
-  if about.groups then return of_groups(about) end
+  if about.groups or about.stages then return of_groups(about) end
   local own = { num_requests = about.count, prompt_tokens = about.prompt_tokens, output_tokens = about.output_tokens }
   local clients = about.clients or about.rate_per_s == math.huge and (about.most_in_flight or about.count)
   if clients then
@@ -90,6 +91,11 @@ end
 function loads.normal(mean, deviation, min, max)
   if not deviation or deviation == 0 then return math.floor(mean + 0.5) end
   return { distribution = "normal", mean = mean, deviation = deviation, min = min or 1, max = max }
+end
+
+--- Adds a sentence about names, where there are some.
+function loads.tell(told, what, names)
+  if #names > 0 then told[#told + 1] = ("--bench: %s: %s"):format(what, core.join(names, ", ")) end
 end
 
 --- The lengths of a dataset whose texts are elsewhere are not in a command.

@@ -1,6 +1,7 @@
 -- `--as vllm`: the result of a run as the benchmark tool prints it. A tool's table is rows {title, figure, form}, and
 -- texts with a line around them. Rows that a simulation has nothing for are left out: SGLang's back end, and tokens
 -- that it counts again.
+local aiperf = require "rooflua.bench.printed_aiperf"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
@@ -95,17 +96,24 @@ local function add(lines, rows, figures)
 end
 
 --- The names of the tools, sorted.
-function printed.names() return core.sorted_keys(tables) end
+function printed.names() return core.sorted_keys(core.copy(tables, { aiperf = true })) end
 
 --- Refuses a name that is no tool's.
 function printed.check(name)
-  if not tables[name] then core.fail("--as: %s", native.unknown_name("tool", name, printed.names())) end
+  if not core.is_among(name, printed.names()) then
+    core.fail("--as: %s", native.unknown_name("tool", name, printed.names()))
+  end
 end
+
+--- Whether a tool's table needs the times of every request.
+function printed.needs_requests(name) return name == "aiperf" end
 
 --- A run's table. A row whose figure the run does not have is left out, as the tool does.
 ---@param name string the tool
 ---@param summary table of a run
-function printed.text(name, summary, workload)
+---@param requests table? columns of native.serve_requests, where the table needs them
+function printed.text(name, summary, workload, requests)
+  if name == "aiperf" then return aiperf.text(summary, requests) end
   local lines = { framed(tables[name].title, "=") }
   add(lines, tables[name], figures_of(summary, workload))
   lines[#lines + 1] = ("="):rep(width)

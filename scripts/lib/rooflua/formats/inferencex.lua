@@ -11,7 +11,7 @@ local inferencex = {}
 local fail = core.fail
 
 --- Requests per client in a replay: the benchmark sends so many. Source: num_prompts of its launch scripts.
-local requests_per_client = 10
+inferencex.requests_per_client = 10
 
 local figures = { ttft_s_mean = "mean_ttft", ttft_s_p50 = "median_ttft", tpot_s_mean = "mean_tpot",
   tpot_s_p50 = "median_tpot", e2e_s_mean = "mean_e2el" }
@@ -29,8 +29,8 @@ end
 local function run_of(where, row)
   local run = { metrics = {}, notes = {}, failed = 0 }
   for metric, key in core.sorted_pairs(figures) do run.metrics[metric] = fields.positive(where, row, key) end
-  run.clients = fields.needed(where, row, "conc", fields.most_requests / requests_per_client)
-  run.count = requests_per_client * run.clients
+  run.clients = fields.needed(where, row, "conc", fields.most_requests / inferencex.requests_per_client)
+  run.count = inferencex.requests_per_client * run.clients
   local hint = "rows before InferenceX wrote isl and osl cannot be replayed"
   run.prompt_tokens = fields.needed(where, row, "isl", fields.most_tokens, hint)
   run.output_tokens = fields.needed(where, row, "osl", fields.most_tokens, hint)

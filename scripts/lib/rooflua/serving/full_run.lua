@@ -31,6 +31,7 @@ local function outputs_of(options, given, followed)
     outputs[key] = options[key]
   end
   outputs.sketch = options.sketch or options.explain or nil
+  outputs.keep_requests = options.as and printed.needs_requests(options.as) or nil
   if options.progress then outputs.expected_requests = announced(given.workload) end
   return outputs
 end
@@ -160,7 +161,8 @@ function full_run.finish(reader, given, options, over)
     summary = options.document and native.serve_document(run),
     notes = undone.notes(state, failures.of(state), summary), policies = summaries.of(state),
     requests = request_rows(run, given) }
-  result.text = options.as and printed.text(options.as, summary, given.workload)
+  result.text = options.as and printed.text(options.as, summary, given.workload,
+    printed.needs_requests(options.as) and native.serve_requests(run))
     or head_of(state, given) .. result.text
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
