@@ -86,8 +86,8 @@ end)
 test("with prefix caching a request holds two blocks of states in each group", function()
   local first = ask("qwen3.5-27b", "rtx-pro-6000", "vllm 0.29", { max_model_len = 8192, max_num_seqs = 256,
     gpu_memory_utilization = 0.90 })
-  test.near(first.kv_tokens, 314187, 0.01, "a start-up log of vLLM 0.29")
-  test.near(first.max_concurrency, 38.35, 0.01)
+  test.near(first.kv_tokens, 314187, 0.02, "a start-up log of vLLM 0.29")
+  test.near(first.max_concurrency, 38.35, 0.02)
   local second = ask("qwen3.5-27b", "rtx-3090", "vllm 0.27", { tensor_parallel_size = 2, max_model_len = 131072,
     max_num_seqs = 2, gpu_memory_utilization = 0.92, kv_cache_dtype = "fp8_e4m3", max_num_batched_tokens = 8192,
     enable_prefix_caching = true },

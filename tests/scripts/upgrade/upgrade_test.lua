@@ -92,7 +92,7 @@ end)
 
 test("questions that cannot be answered say what is missing", function()
   for message, given in pairs {
-    ["needs a scenario, --from LOG, or --command"] = { to = "vllm 0.24" },
+    ["needs a scenario, or --command"] = { to = "vllm 0.24" },
     ["--hardware: on which GPU"] = { command = "vllm serve Qwen/Qwen3-8B", to = "vllm 0.24" },
     ["--from: from which release"] = { command = "vllm serve Qwen/Qwen3-8B", hardware = "h200", to = "vllm 0.24" },
     ["a scenario and --command"] = { scenario = "scenarios/07_disaggregation.lua", command = "vllm serve X",
