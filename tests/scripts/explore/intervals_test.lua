@@ -147,7 +147,7 @@ test("modelled kernels with constants of another family make an interval wider, 
   test.equal(hopper.modelled.fitted, true, "Hopper has constants of its own")
 end)
 
-test("nodes, drafts and a GPU that no measured deployment has make it as wide as of a kind never measured", function()
+test("nodes and a GPU that no measured deployment has make it as wide as of a kind never measured", function()
   local ends = require "rooflua.intervals.ends"
   local residuals = require "rooflua.intervals.residuals"
   local function differs(found, basis)
@@ -169,34 +169,11 @@ test("nodes, drafts and a GPU that no measured deployment has make it as wide as
   test.check(differs(plain, plain.modelled and "models" or "tables"), "a kind that was measured has ends of its own")
   for _, each in ipairs {
     { { hardware = "h200-sxm", deployment = { tp = 16 }, model = "deepseek-v3" }, "cross the network" },
-    { { hardware = "gb10", deployment = { tp = 1 } }, "no deployment behind it is on gb10" },
-    { { speculation = { speculator = require "speculators.fixed" { draft_tokens = 2 },
-      drafter = require "drafters.eagle" {}, acceptance = require "acceptance.constant" { rate = 0.7 } } },
-      "drafts" } } do
+    { { hardware = "gb10", deployment = { tp = 1 } }, "no deployment behind it is on gb10" } } do
     local found, said = of(each[1])
     test.check(said:find(each[2], 1, true), said)
     test.check(not differs(found, found.modelled and "models" or "tables"), each[2])
   end
-end)
-
-test("a kind of which one deployment was measured is as wide as one that was never measured", function()
-  local ends = require "rooflua.intervals.ends"
-  local function of(only, deployments)
-    local own = { tpot = { -0.1, 0.1 }, ttft = { -0.1, 0.1 }, e2e = { -0.1, 0.1 }, only = only, without = {},
-      deployments = deployments }
-    own.left_out = { tpot = { -0.3, 0.3 }, ttft = { -0.3, 0.3 }, e2e = { -0.3, 0.3 } }
-    local unseen = { tpot = { -0.4, 0.4 }, ttft = { -0.4, 0.4 }, e2e = { -0.4, 0.4 } }
-    local basis = { kinds = { kind = { saturated = own } }, unseen = { saturated = unseen } }
-    return { tables = basis, models = { kinds = {}, unseen = basis.unseen } }
-  end
-  local function low(only, deployments, basis, family)
-    return ends.of(of(only, deployments), "kind", "saturated", basis, family).tpot[1]
-  end
-  test.equal(low(nil, 3, "tables"), -0.1)
-  test.equal(low("one", 1, "tables"), -0.4)
-  test.equal(low("one", 3, "tables"), -0.1, "tables say of every model how long its kernels take")
-  test.equal(low("one", 3, "models"), -0.4)
-  test.equal(low("one", 1, "tables", "one"), -0.3)
 end)
 
 test("where requests wait for seats the load is saturated", function()

@@ -12,7 +12,7 @@ local quoting = require "rooflua.text.quoting"
 local trials = require "rooflua.advise.trials"
 
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
-local servers = tonumber(os.getenv "ROOFLUA_ATTACHED" or "3")
+local servers = tonumber(os.getenv "ROOFLUA_ATTACHED" or "2")
 local has = test.has
 
 local function run(...)

@@ -92,7 +92,7 @@ local function kind_of(prepared, engine, is_split)
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
     is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil,
-    drafts = prepared.draft_depth, is_apart = deployment.tp * deployment.dp > hardware.domain_gpus }
+    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end

@@ -5,9 +5,7 @@
 --     known     = ends with {deployments, points, gpus, left_out = ends, only = model, or without = {model = ends}}
 --
 -- Simulations that rest on models have the ends of both bases, so that an interval never becomes narrower where less is
--- known. A kind that was measured on models alone has their ends on tables too. A kind of which one deployment was
--- measured is as wide as one that was never measured. So is one of which one model was, on models: tables say of every
--- model how long its kernels take.
+-- known. A kind that was measured on models alone has their ends on tables too.
 local ends = {}
 
 ends.metrics = { "tpot", "ttft", "e2e" }
@@ -76,14 +74,10 @@ function ends.of(residuals, key, load, basis, family)
   if basis == "models" and list[1] ~= known(residuals.models, key, load) then
     list[2] = residuals.models.unseen[load]
   end
-  local is_of_one = false
-  for i, of in ipairs(list) do
-    local says_of_one = of.only and (basis == "models" or of.deployments == 1)
-    is_of_one = is_of_one or says_of_one and of.only ~= family
-    if family then list[i] = of.only == family and of.left_out or of.without and of.without[family] or of end
+  for i, of in ipairs(family and list or {}) do
+    list[i] = of.only == family and of.left_out or of.without and of.without[family] or of
   end
-  local out = outermost(list)
-  return is_of_one and ends.widen(out, ends.unseen(residuals, load, basis)) or out
+  return outermost(list)
 end
 
 return ends

@@ -55,7 +55,7 @@ function widths.of_borrowed(kind, load, basis)
 end
 
 --- The reasons for which what was measured of a kind says little of a deployment: sentences that follow "wider: ".
---- @param kind table {engine, class, architecture, gpu, is_fitted, drafts, is_apart}
+--- @param kind table {engine, class, architecture, gpu, is_fitted, is_apart}
 function widths.unlike(kind, load, basis)
   local out = {}
   if kind.is_apart then
@@ -64,7 +64,6 @@ function widths.unlike(kind, load, basis)
   if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) then
     out[#out + 1] = ("no deployment behind it is on %s, for whose family no constants were fitted"):format(kind.gpu)
   end
-  if kind.drafts then out[#out + 1] = "there are drafts, which few deployments behind it have" end
   return out
 end
 
