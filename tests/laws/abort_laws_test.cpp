@@ -84,7 +84,7 @@ TEST_CASE("an abort changes nothing of what came before it, and tokens of others
 
 TEST_CASE("cancelling everything at once leaves an idle, empty cluster") {
   int with_steps = 0, with_kv = 0;
-  for (std::uint64_t seed = 3001; seed <= 3600; ++seed) {
+  for (std::uint64_t seed = 3001; seed <= 5400; ++seed) {
     CAPTURE(seed);
     Scenario scenario(seed);
     const std::unique_ptr<Scenario::Run> run = scenario.open();
