@@ -16,8 +16,8 @@ end
 local files = dofile "tests/source_files.lua"
 
 -- Floors: includes go downwards only, and each package is included in one place.
-local floor_level = { base = 1, spec = 2, cost = 3, serve = 4, measure = 5, script = 6, emulate = 7, library = 7,
-  app = 8 }
+local floor_level = { base = 1, http = 2, spec = 2, cost = 3, serve = 4, measure = 5, script = 6, emulate = 7, lab = 7,
+  library = 7, app = 8 }
 local package_home = {
   { "lua.h", "engine/script/", "tests/script/" }, { "luajit.h", "engine/script/" }, -- and lua.hpp
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
@@ -25,7 +25,7 @@ local package_home = {
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/command_line" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
   { "yaml.h", "engine/base/yaml" }, { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
-  { "catch2/", "tests/catch" }, { "event2/", "engine/emulate/" },
+  { "catch2/", "tests/catch" }, { "event2/", "engine/http/", "engine/emulate/", "engine/lab/" },
   { "zmq.h", "engine/emulate/kv/", "tests/emulate/" }, { "openssl/", "engine/emulate/kv/" },
 }
 local function check_include(path, number, floor, target)
@@ -198,8 +198,8 @@ check_circles(required, "modules")
 -- room that it requires.
 local lua_place, lua_up = {}, {}
 for room in ("base policy sandbox text border engines manifests startup intervals scenario formats bench applied "
-  .. "plays schedules tables machine measure logs serving handover writers runs explore plan program advise plausible "
-  .. "upgrade attach validate campaign help repl"):gmatch "%a+" do
+  .. "plays schedules tables machine measure logs serving handover writers runs explore plan lab program advise "
+  .. "plausible upgrade attach validate campaign help repl"):gmatch "%a+" do
   lua_place[#lua_place + 1] = room
   lua_place[room] = #lua_place
 end

@@ -8,9 +8,11 @@
 
 #include "base/json.h"
 #include "emulate/prompt.h"
-#include "emulate/refused.h"
+#include "http/refused.h"
 
 namespace rooflua::emulate {
+
+using http::Refused;
 
 /// Which API: OpenAI's completions, chat completions and responses, Anthropic's messages.
 enum class Api { completions, chat, responses, messages };

@@ -1,8 +1,10 @@
 #include "emulate/bodies.h"
 
-#include "emulate/refused.h"
+#include "http/refused.h"
 
 namespace rooflua::emulate {
+
+using http::Refused;
 
 namespace {
 

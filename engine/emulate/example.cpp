@@ -5,9 +5,11 @@
 #include <string>
 
 #include "emulate/limits.h"
-#include "emulate/refused.h"
+#include "http/refused.h"
 
 namespace rooflua::emulate {
+
+using http::Refused;
 
 namespace {
 

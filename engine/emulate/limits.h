@@ -4,19 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "http/limits.h"
+
 namespace rooflua::emulate::limits {
 
-inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
-
-// --- a connection
-inline constexpr std::size_t head_bytes = 64 * kib;
-inline constexpr std::size_t body_bytes = 16 * mib;
-inline constexpr std::size_t chunk_bytes = 1 * mib;
-inline constexpr std::size_t extension_bytes = 16 * kib;
-inline constexpr std::size_t request_bytes = 2 * body_bytes + head_bytes;
-inline constexpr std::size_t waiting_bytes = 256 * mib;
-inline constexpr std::size_t unread_bytes = 1 * mib;
-inline constexpr int unread_s = 60;
+using namespace http::limits;
 
 // --- a request
 inline constexpr std::int32_t answer_tokens = 1 << 24;

@@ -62,16 +62,6 @@ Inbox& inbox_of(script::Run& run) {
   return *inbox;
 }
 
-event_base* new_base() {
-  event_config* config = event_config_new();
-  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-  event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
-  event_base* out = event_base_new_with_config(config);
-  event_config_free(config);
-  if (out == nullptr) throw Error("emulate", "the system gives no event loop");
-  return out;
-}
-
 }  // namespace
 
 Server::Server(script::Run& run, const ServerOptions& options)
@@ -88,10 +78,13 @@ Server::Server(script::Run& run, const ServerOptions& options)
                             "out endpoint, server_..._s and client_..._s, and say base_s");
   if (!options_.record.empty()) recording_.emplace(options_.record);
   std::signal(SIGPIPE, SIG_IGN);
-  base_ = new_base();
+  base_ = http::new_base("emulate");
   door_ = std::make_unique<Door>(
-      base_, DoorLimits{most_connections(options_.most_streams), options_.request_s},
-      [this](std::unique_ptr<Exchange> exchange) { serve_exchange(std::move(exchange)); });
+      base_, http::DoorLimits{most_connections(options_.most_streams), options_.request_s},
+      [this](std::unique_ptr<Exchange> exchange) { serve_exchange(std::move(exchange)); },
+      [](int status, const std::string& sentence) {
+        return dump_json(error_of(Api::chat, status, sentence, ""));
+      });
   const int count = options_.ports_each ? simulation.replica_count() : 1;
   check_ports(options_, count);
   if (options_.kv) KvServer::check(*options_.kv, simulation.replica_count());

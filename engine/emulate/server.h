@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "emulate/clock.h"
-#include "emulate/door.h"
+#include "http/door.h"
 #include "emulate/faces/face.h"
 #include "emulate/kv/server.h"
 #include "emulate/lag.h"
@@ -27,6 +27,10 @@
 #include "serve/inbox/inbox.h"
 
 namespace rooflua::emulate {
+
+using http::Door;
+using http::Exchange;
+using http::Headers;
 
 class Server final : private TokenObserver {
  public:

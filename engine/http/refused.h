@@ -1,11 +1,11 @@
 #pragma once
-// Requests that an emulated server refuses.
+// Requests that a server refuses.
 
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 /// A request that is answered with an error.
 class Refused : public std::runtime_error {
@@ -21,4 +21,4 @@ class Refused : public std::runtime_error {
   std::string param_;
 };
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

@@ -1,13 +1,11 @@
-#include "emulate/refusals.h"
+#include "http/refusals.h"
 
 #include <event2/buffer.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "emulate/faces/face.h"
-
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 namespace {
 
@@ -24,14 +22,14 @@ std::string sentence_of(int status) {
 
 }  // namespace
 
-std::string refusal(int status) {
-  const std::string body = dump_json(error_of(Api::chat, status, sentence_of(status), ""));
+std::string refusal(int status, const Words& words) {
+  const std::string body = words(status, sentence_of(status));
   return "HTTP/1.1 " + std::to_string(status) +
          " Refused\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-void put_refusal(evbuffer* output, const evbuffer_cb_info* added, void*) {
+void put_refusal(evbuffer* output, const evbuffer_cb_info* added, void* words) {
   const std::size_t size = evbuffer_get_length(output);
   if (added->n_added < page.size() || added->orig_size < status_line.size() || size > longest)
     return;
@@ -40,9 +38,10 @@ void put_refusal(evbuffer* output, const evbuffer_cb_info* added, void*) {
   if (text.compare(added->orig_size, page.size(), page) != 0 || !text.starts_with("HTTP/1."))
     return;
   const int status = std::atoi(text.c_str() + status_line.find(' '));
-  const std::string answer = refusal(status < 400 ? 501 : status);
+  const std::string answer =
+      refusal(status < 400 ? 501 : status, *static_cast<const Words*>(words));
   evbuffer_drain(output, size);
   evbuffer_add(output, answer.data(), answer.size());
 }
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

@@ -1,4 +1,4 @@
-#include "emulate/door.h"
+#include "http/door.h"
 
 #include <arpa/inet.h>
 #include <event2/event.h>
@@ -11,9 +11,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "emulate/limits.h"
+#include "http/limits.h"
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 namespace {
 
@@ -47,6 +47,16 @@ int port_of(int socket) {
 
 }  // namespace
 
+event_base* new_base(const char* command) {
+  event_config* config = event_config_new();
+  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
+  event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
+  event_base* out = event_base_new_with_config(config);
+  event_config_free(config);
+  if (out == nullptr) throw Error(command, "the system gives no event loop");
+  return out;
+}
+
 struct Door::Port {
   Door* door = nullptr;
   int index = 0;
@@ -58,12 +68,13 @@ struct Door::Port {
   }
 };
 
-Door::Door(event_base* base, const DoorLimits& limits, Serve serve)
+Door::Door(event_base* base, const DoorLimits& limits, Serve serve, Words words)
     : base_(base),
       limits_(limits),
       serve_(std::move(serve)),
-      connections_(base, limits.request_s, limits.most_connections,
-                   [this](bool full) { accept_more(!full); }) {}
+      connections_(
+          base, limits.request_s, limits.most_connections,
+          [this](bool full) { accept_more(!full); }, std::move(words)) {}
 
 Door::~Door() = default;
 
@@ -118,4 +129,4 @@ void Door::close() {
   for (const auto& each : ports_) evhttp_del_accept_socket(each->http, each->bound);
 }
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,7 @@ struct event_base;
 struct evhttp_connection;
 struct evhttp_request;
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 class Connections;
 
@@ -38,6 +39,8 @@ class Exchange {
   // --- what is asked
   std::string method() const;
   std::string path() const;  // without the query
+  /// A parameter of the query, decoded; nothing where there is none of that name.
+  std::optional<std::string> query(const std::string& name) const;
   /// Once: it is empty then. A stream that takes long would keep it.
   std::string take_body();
   /// "" where there is no such header.
@@ -84,4 +87,4 @@ class Exchange {
   bool begun_ = false;
 };
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

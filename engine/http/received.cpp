@@ -1,13 +1,13 @@
-#include "emulate/received.h"
+#include "http/received.h"
 
 #include <event2/buffer.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "emulate/limits.h"
+#include "http/limits.h"
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 Received::Received(evbuffer* input, std::function<void(std::size_t)> added)
     : input_(input), added_(std::move(added)) {
@@ -143,4 +143,4 @@ void Received::blank(std::size_t at) {
     *static_cast<char*>(piece.iov_base) = ' ';
 }
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

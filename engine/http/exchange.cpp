@@ -1,4 +1,4 @@
-#include "emulate/exchange.h"
+#include "http/exchange.h"
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emulate/connections.h"
-#include "emulate/limits.h"
+#include "http/connections.h"
+#include "http/limits.h"
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 namespace {
 
@@ -118,6 +118,17 @@ std::string Exchange::method() const {
 std::string Exchange::path() const {
   const char* path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request_));
   return path == nullptr ? "/" : path;
+}
+
+std::optional<std::string> Exchange::query(const std::string& name) const {
+  const char* text = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request_));
+  evkeyvalq found{};
+  if (text == nullptr || evhttp_parse_query_str(text, &found) != 0) return std::nullopt;
+  const char* value = evhttp_find_header(&found, name.c_str());
+  std::optional<std::string> out;
+  if (value != nullptr) out = value;
+  evhttp_clear_headers(&found);
+  return out;
 }
 
 std::string Exchange::take_body() {
@@ -266,4 +277,4 @@ void Exchange::closed(evhttp_connection*, void* self) {
   exchange->leave();
 }
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

@@ -10,7 +10,7 @@
 
 struct evbuffer;
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 class Received {
  public:
@@ -49,4 +49,4 @@ class Received {
   std::size_t extension_bytes_ = 0;
 };
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

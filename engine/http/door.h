@@ -1,31 +1,35 @@
 #pragma once
-// The ports of an emulated server: connections become exchanges.
+// The ports of a server: connections become exchanges.
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "emulate/connections.h"
-#include "emulate/exchange.h"
+#include "http/connections.h"
+#include "http/exchange.h"
 
 struct evconnlistener;
 struct event_base;
 struct evhttp;
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 struct DoorLimits {
   std::size_t most_connections = 0;
   double request_s = 0;
 };
 
+/// An event loop whose timers are exact. @throws Error naming the command if the system gives none
+event_base* new_base(const char* command);
+
 class Door {
  public:
   using Serve = std::function<void(std::unique_ptr<Exchange>)>;
 
   /// @param serve  gets every exchange
-  Door(event_base* base, const DoorLimits& limits, Serve serve);
+  /// @param words  of what is refused before
+  Door(event_base* base, const DoorLimits& limits, Serve serve, Words words);
   ~Door();
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
@@ -49,4 +53,4 @@ class Door {
   bool is_closed_ = false;
 };
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

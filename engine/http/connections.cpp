@@ -1,4 +1,4 @@
-#include "emulate/connections.h"
+#include "http/connections.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -9,10 +9,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "emulate/limits.h"
-#include "emulate/refusals.h"
+#include "http/limits.h"
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 namespace {
 
@@ -32,8 +31,12 @@ ino_t inode_of(int socket) {
 }  // namespace
 
 Connections::Connections(event_base* base, double request_s, std::size_t most,
-                         std::function<void(bool)> full)
-    : base_(base), request_s_(request_s), most_(most), full_(std::move(full)) {
+                         std::function<void(bool)> full, Words words)
+    : base_(base),
+      request_s_(request_s),
+      most_(most),
+      full_(std::move(full)),
+      words_(std::move(words)) {
   look_ = event_new(
       base, -1, 0,
       [](int, short, void* self) { static_cast<Connections*>(self)->look_at_accepted(); }, this);
@@ -52,7 +55,7 @@ Connections::~Connections() {
 bufferevent* Connections::accept() {
   bufferevent* out = bufferevent_socket_new(base_, -1, 0);
   if (out == nullptr) return nullptr;
-  evbuffer_add_cb(bufferevent_get_output(out), put_refusal, nullptr);
+  evbuffer_add_cb(bufferevent_get_output(out), put_refusal, &words_);
   accepted_.push_back(out);
   event_active(look_, EV_TIMEOUT, 1);
   if (!is_full_ && open() >= most_) full_(is_full_ = true);
@@ -134,7 +137,7 @@ void Connections::shed() {
 
 /// At once: after a shutdown the system would still take what is sent, and evhttp would read it.
 void Connections::end(int socket, Connection& connection, int status) {
-  const std::string answer = refusal(status);
+  const std::string answer = refusal(status, words_);
   ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
@@ -168,4 +171,4 @@ void Connections::sweep() {
   if (is_full_) make_room();
 }
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http

@@ -1,5 +1,5 @@
 #pragma once
-// The connections of an emulated server: how many there are, and which of them are slow to send a
+// The connections of a server: how many there are, and which of them are slow to send a
 // request. evhttp has no limit of its own, and its timeout begins again with every byte.
 
 #include <sys/types.h>
@@ -10,13 +10,14 @@
 #include <memory>
 #include <vector>
 
-#include "emulate/received.h"
+#include "http/received.h"
+#include "http/refusals.h"
 
 struct bufferevent;
 struct event;
 struct event_base;
 
-namespace rooflua::emulate {
+namespace rooflua::http {
 
 class Connections {
  public:
@@ -24,7 +25,9 @@ class Connections {
   /// @param most       connections. When there are as many, those that have waited longest for a
   ///                   request are closed, and `full` is called with true; with false when there
   ///                   are fewer again
-  Connections(event_base* base, double request_s, std::size_t most, std::function<void(bool)> full);
+  /// @param words      of what evhttp refuses
+  Connections(event_base* base, double request_s, std::size_t most, std::function<void(bool)> full,
+              Words words);
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
@@ -49,13 +52,14 @@ class Connections {
   void make_room();
   void shed();
   void came(const Received& request, std::size_t bytes);
-  static void end(int socket, Connection& connection, int status);
+  void end(int socket, Connection& connection, int status);
   static void shut(int socket, Connection& connection);
 
   event_base* base_;
   double request_s_;
   std::size_t most_;
   std::function<void(bool)> full_;
+  Words words_;
   bool is_full_ = false;
   std::size_t received_ = 0;            // bytes that came since shed() counted them
   std::vector<bufferevent*> accepted_;  // in this turn of the loop: they have no socket yet
@@ -64,4 +68,4 @@ class Connections {
   event* sweep_;
 };
 
-}  // namespace rooflua::emulate
+}  // namespace rooflua::http
