@@ -302,7 +302,7 @@ fs::path home_of_options(int argc, char** argv) {
 
 /// Adds every command, in the order of the help.
 void add_commands(const Command& app, const fs::path& home) {
-  for (const auto add : {add_run, app::add_emulate, add_step, app::add_capacity}) add(app);
+  for (const auto add : {add_run, app::add_lab, app::add_emulate, add_step, app::add_capacity}) add(app);
   app::add_plan(app, home);
   app::add_advise(app);
   app::add_upgrade(app);

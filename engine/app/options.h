@@ -87,6 +87,8 @@ void add_plan(const Command& app, const std::filesystem::path& home);
 void add_help(const Command& app);
 /// `emulate` in the same way.
 void add_emulate(const Command& app);
+/// `lab` in the same way.
+void add_lab(const Command& app);
 /// `capacity` in the same way.
 void add_capacity(const Command& app);
 /// `advise`, `check-run` and `upgrade` in the same way.

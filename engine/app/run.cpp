@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <utility>
 
 #include "app/commands.h"
@@ -20,6 +19,7 @@
 #include "measure/write/evidence_text.h"
 #include "measure/write/notes.h"
 #include "measure/write/progress.h"
+#include "script/run_documents.h"
 #include "script/scenario.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/vm.h"
@@ -86,30 +86,6 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
     std::fprintf(stderr, "rooflua: --jobs %d: one process simulated all replicas: %s\n",
                  arguments.jobs, result.undivided.c_str());
   return result;
-}
-
-void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
-                const script::OwnReport& own, const RunArguments& arguments) {
-  HtmlReport report;
-  report.document = scenario.document(results);
-  for (const script::VariantResult& each : results) {
-    if (!each.known()) continue;
-    report.drawings.push_back(each.drawing);
-    report.summaries.push_back(each.summary);
-  }
-  report.own_text = own.figures;
-  if (script::last_stop() == script::StopReason::none) {
-    const Json explored = scenario.explored(results);
-    report.explored = *explored.find("sections");
-    report.own_units = *explored.find("own");
-    report.has_baseline = explored.find("has_baseline")->boolean();
-  }
-  std::ifstream in(arguments.scenario, std::ios::binary);
-  report.source.assign(std::istreambuf_iterator<char>(in), {});
-  report.options = stated_options(arguments);
-  report.set = arguments.set;
-  report.parameters = scenario.parameters();
-  write_text(html_report(report), arguments.html);
 }
 
 /// Prints on stderr which variants failed and, with a results file, how to run the missing ones.
@@ -323,13 +299,12 @@ void write_outputs(script::Scenario& scenario, const std::vector<script::Variant
     print_report(report_text(scenario, results, own.text, arguments), arguments.wide,
                  named_metrics(results));
   if (!arguments.json.empty()) {
-    Json document = scenario.document(results);
-    if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
-    if (shard) document["shard"] = shard_json(*shard, scenario);
-    if (Json start = scenario.startup(); !start.is_null()) document["startup"] = std::move(start);
-    write_document(document, arguments.json);
+    const Json part = shard ? shard_json(*shard, scenario) : Json();
+    write_document(script::run_document(scenario, results, own, part), arguments.json);
   }
-  if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
+  if (arguments.html.empty()) return;
+  const script::PageSource source{arguments.scenario, stated_options(arguments), arguments.set};
+  write_text(html_report(script::run_page(scenario, results, own, source)), arguments.html);
 }
 
 /// The exit status; what is not as it should be is printed on stderr.

@@ -116,12 +116,6 @@ std::string served_variants(script::Scenario& scenario,
 
 }  // namespace
 
-bool is_partial(const std::vector<script::VariantResult>& results) {
-  return std::any_of(results.begin(), results.end(), [](const script::VariantResult& each) {
-    return !each.known() || each.partial() != nullptr;
-  });
-}
-
 bool is_part(const script::Scenario& scenario) {
   return static_cast<std::int64_t>(scenario.variants().size()) < scenario.total();
 }

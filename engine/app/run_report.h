@@ -7,12 +7,12 @@
 
 #include "app/commands.h"
 #include "measure/write/fitted.h"
+#include "script/run_documents.h"
 #include "script/scenario.h"
 
 namespace rooflua::app {
 
-/// Whether a variant failed, was stopped or was not started.
-bool is_partial(const std::vector<script::VariantResult>& results);
+using script::is_partial;
 
 /// Whether these are the variants of one shard of several.
 bool is_part(const script::Scenario& scenario);

@@ -208,6 +208,10 @@ Json Scenario::explored(const std::vector<VariantResult>& results) {
   return ask("explored", {documents(results, true), std::move(missing)});
 }
 
+Json Scenario::laboratory(const char* function, const std::vector<Json>& arguments) {
+  return ask("laboratory", {Json(function), Json(arguments)});
+}
+
 Json Scenario::document(const std::vector<VariantResult>& results) const {
   Json out = Json::object();
   out["schema"] = 1;

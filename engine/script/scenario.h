@@ -122,6 +122,8 @@ class Scenario {
   /// What a page says of the runs of a sweep or a search: {sections, has_baseline, own}
   /// of measure/html/report.h.
   Json explored(const std::vector<VariantResult>& results);
+  /// What a function of scripts/lib/rooflua/lab/questions.lua says of this scenario.
+  Json laboratory(const char* function, const std::vector<Json>& arguments = {});
   /// {schema, scenario, title, kind, seed, variants: [...]}; what was set from outside, also
   /// set: ["key=value"]; if variants failed, also
   /// failed: [{name, problem}]; if the run was stopped, also

@@ -86,7 +86,22 @@ HtmlPage::HtmlPage(std::string_view title) : title_(escaped(title)) {}
 void HtmlPage::heading(std::string_view text) {
   const std::string id = "section" + std::to_string(++sections_);
   contents_ += "<a href=\"#" + id + "\">" + escaped(text) + "</a>\n";
+  const std::size_t at = body_.size();
   body_ += "<h2 id=\"" + id + "\">" + escaped(text) + "</h2>\n";
+  places_.push_back({std::string(text), at, body_.size()});
+}
+
+std::vector<HtmlPage::Section> HtmlPage::sections() const {
+  std::vector<Section> out;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const std::size_t end = i + 1 < places_.size() ? places_[i + 1].heading : body_.size();
+    out.push_back({places_[i].title, body_.substr(places_[i].begin, end - places_[i].begin)});
+  }
+  return out;
+}
+
+std::string_view HtmlPage::style() {
+  return page_style;
 }
 
 void HtmlPage::paragraph(std::string_view text) {

@@ -62,8 +62,22 @@ class HtmlPage {
 
   std::string text() const;
 
+  /// What stands below a heading, as HTML without the heading.
+  struct Section {
+    std::string title, html;
+  };
+  /// Those of the page, in order; what stands above the first heading is none.
+  std::vector<Section> sections() const;
+  /// What charts, tables and notes look like, as CSS.
+  static std::string_view style();
+
  private:
+  struct Place {
+    std::string title;
+    std::size_t heading, begin;  // in the body
+  };
   std::string title_, body_, contents_, data_, choices_;
+  std::vector<Place> places_;
   int sections_ = 0;
   bool has_plan_ = false;
 };

@@ -9,6 +9,7 @@
 #include "measure/html/drawing.h"
 #include "measure/html/page.h"
 #include "measure/record/summary.h"
+#include "measure/write/run_columns.h"
 
 namespace rooflua::html {
 
@@ -28,6 +29,8 @@ struct Served {
 
 /// The lines that begin with `---` at the top of a scenario: the question, and its labelled parts.
 void add_header(HtmlPage& page, const std::string& source);
+/// The columns of the summary of these runs: only what says something of them.
+std::vector<RunColumn> summary_columns(const std::vector<const Summary*>& runs);
 void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
 /// Classes, tenants and parts of variants that have them, and which part of the requests quantiles
 /// are of.

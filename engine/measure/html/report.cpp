@@ -104,13 +104,18 @@ bool has_charts(const Json& sections) {
   });
 }
 
-void add_served(HtmlPage& page, const HtmlReport& report, const std::vector<html::Served>& runs) {
-  html::Choice choice(runs);
+std::vector<html::OwnUnit> own_units(const HtmlReport& report) {
   std::vector<html::OwnUnit> own;
   if (report.own_units.is_array()) {
     for (const Json& each : report.own_units.items())
       own.push_back({text_of(each, "name"), text_of(each, "unit")});
   }
+  return own;
+}
+
+void add_served(HtmlPage& page, const HtmlReport& report, const std::vector<html::Served>& runs) {
+  html::Choice choice(runs);
+  const std::vector<html::OwnUnit> own = own_units(report);
   html::add_sections(page, report.explored, report.parameters);
   html::add_summary(page, runs, choice);
   if (!html::add_trend(page, runs, report.parameters, own) && !has_charts(report.explored))
@@ -146,6 +151,20 @@ void add_parameters(HtmlPage& page, const HtmlReport& report) {
 }  // namespace
 
 std::string html_report(const HtmlReport& report) {
+  return html_page(report).text();
+}
+
+HtmlPage html_trend(const HtmlReport& report) {
+  HtmlPage page(text_of(report.document, "title"));
+  const std::vector<html::Served> runs = served(report);
+  html::Choice choice(runs);
+  html::add_sections(page, report.explored, report.parameters);
+  if (!html::add_trend(page, runs, report.parameters, own_units(report)))
+    html::add_bars(page, runs, own_units(report), choice);
+  return page;
+}
+
+HtmlPage html_page(const HtmlReport& report) {
   const std::string title = text_of(report.document, "title");
   const std::string kind = text_of(report.document, "kind");
   const std::string question = question_of(report);
@@ -182,7 +201,7 @@ std::string html_report(const HtmlReport& report) {
     page.note("The document of " + grouped(static_cast<std::int64_t>(data.size())) +
               " bytes is too large for this page; --json FILE writes it.");
   }
-  return page.text();
+  return page;
 }
 
 }  // namespace rooflua

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "measure/html/drawing.h"
+#include "measure/html/page.h"
 #include "measure/record/summary.h"
 
 namespace rooflua {
@@ -29,5 +30,10 @@ struct HtmlReport {
 };
 
 std::string html_report(const HtmlReport& report);
+/// The same, of which sections can be taken.
+HtmlPage html_page(const HtmlReport& report);
+/// What served variants gave against the parameter that varies, else a bar for each; and what a
+/// script says of them. Nothing else of a report.
+HtmlPage html_trend(const HtmlReport& report);
 
 }  // namespace rooflua

@@ -18,10 +18,30 @@ namespace rooflua::html {
 
 namespace {
 
-/// Only what says something: not what no variant has, nor counts that are all 0.
 std::vector<RunColumn> shown(const std::vector<Served>& variants) {
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
+  return summary_columns(runs);
+}
+
+/// "+4.2 %", "x3.1" where that says more, "0 %" for the same.
+std::string difference(double value, double reference) {
+  if (!std::isfinite(value) || !std::isfinite(reference)) return "-";
+  if (value == reference) return "0 %";
+  if (reference == 0) return "from 0";
+  const double ratio = value / reference;
+  if (ratio >= 99.5) return "x" + grouped(std::llround(ratio));
+  if (ratio >= 3) return "x" + significant(ratio, 3);
+  char text[40];
+  std::snprintf(text, sizeof text, "%+.1f %%", 100 * (ratio - 1));
+  const std::string_view rounded(text);
+  return rounded == "+0.0 %" || rounded == "-0.0 %" ? "0.0 %" : text;
+}
+
+}  // namespace
+
+/// Not what no variant has, nor counts that are all 0.
+std::vector<RunColumn> summary_columns(const std::vector<const Summary*>& runs) {
   return run_columns({{"requests_per_s"},
                       {"output_tokens_per_s"},
                       {"goodput_per_s"},
@@ -42,22 +62,6 @@ std::vector<RunColumn> shown(const std::vector<Served>& variants) {
                       {"evidence"}},
                      runs, Empty::drop);
 }
-
-/// "+4.2 %", "x3.1" where that says more, "0 %" for the same.
-std::string difference(double value, double reference) {
-  if (!std::isfinite(value) || !std::isfinite(reference)) return "-";
-  if (value == reference) return "0 %";
-  if (reference == 0) return "from 0";
-  const double ratio = value / reference;
-  if (ratio >= 99.5) return "x" + grouped(std::llround(ratio));
-  if (ratio >= 3) return "x" + significant(ratio, 3);
-  char text[40];
-  std::snprintf(text, sizeof text, "%+.1f %%", 100 * (ratio - 1));
-  const std::string_view rounded(text);
-  return rounded == "+0.0 %" || rounded == "-0.0 %" ? "0.0 %" : text;
-}
-
-}  // namespace
 
 void add_header(HtmlPage& page, const std::string& source) {
   std::istringstream lines(source);

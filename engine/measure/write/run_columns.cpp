@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <variant>
 
 #include "measure/record/metrics.h"
 
@@ -33,6 +35,20 @@ TimeUnit unit_of(const RunColumn& column, const Runs& runs) {
     if (std::isfinite(value)) largest = std::max(largest, value);
   }
   return time_unit(largest);
+}
+
+bool is_number(const Metric& metric) {
+  return std::visit(
+      [](const auto& source) {
+        using Member = std::remove_cvref_t<decltype(source)>;
+        return std::is_same_v<Member, std::int64_t Summary::*> ||
+               std::is_same_v<Member, double Summary::*> ||
+               std::is_same_v<Member, std::optional<double> Summary::*> ||
+               std::is_same_v<Member, std::optional<std::int64_t> Summary::*> ||
+               std::is_same_v<Member, OutcomeCounts Summary::*> ||
+               std::is_same_v<Member, EvidenceShares Summary::*>;
+      },
+      metric.source);
 }
 
 /// Names of the scenario's own metrics, each once.
@@ -75,6 +91,7 @@ std::vector<RunColumn> run_columns(const std::vector<WantedColumn>& wanted, cons
     const Column column = run_column(each.metric);
     RunColumn added;
     added.label = each.label.empty() ? column.label() : std::string(each.label);
+    added.metric = each.metric;
     added.kind = kind_of(column);
     added.value = [column](const Summary& run) { return column.value(run); };
     if (!says_something(added, empty == Empty::keep && !column.is_optional(), runs)) continue;
@@ -83,11 +100,28 @@ std::vector<RunColumn> run_columns(const std::vector<WantedColumn>& wanted, cons
   }
   for (const std::string& name : own_names(runs)) {
     RunColumn added;
-    added.label = name;
+    added.label = added.metric = name;
     added.value = [name](const Summary& run) { return own_value(run, name); };
     out.push_back(std::move(added));
   }
   return out;
+}
+
+const std::vector<std::string>& run_column_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const Metric& each : run_metrics()) {
+      const std::string name(each.name);
+      if (std::holds_alternative<Statistics Summary::*>(each.source)) {
+        for (const Figure& figure : statistic_figures)
+          out.push_back(name + "_" + std::string(figure.name));
+      } else if (is_number(each)) {
+        out.push_back(name);
+      }
+    }
+    return out;
+  }();
+  return names;
 }
 
 }  // namespace rooflua

@@ -15,6 +15,7 @@ struct RunColumn {
   enum class Kind { number, time, share, count };
   std::string label;  // "TTFT p50"
   Kind kind = Kind::number;
+  std::string metric;         // the name that was wanted; of an own metric its name
   std::function<double(const Summary&)> value;  // NaN where a run has none
   TimeUnit unit{"s", 1};                        // of times: one for all runs
 
@@ -36,5 +37,8 @@ enum class Empty { keep, drop };
 /// other columns without a number in any run are kept or dropped as `empty` says.
 std::vector<RunColumn> run_columns(const std::vector<WantedColumn>& wanted,
                                    const std::vector<const Summary*>& runs, Empty empty);
+
+/// The name of every number that a run may have: "completed", "ttft_s_p50", ...
+const std::vector<std::string>& run_column_names();
 
 }  // namespace rooflua

@@ -16,12 +16,10 @@ local function path_of(name)
   return first ~= "engine" and schema.entry("deployment." .. first) and "deployment." .. name or name
 end
 
-local of_ledger = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts" }
-
 --- What files of a start say beside the ledger of a scenario's table; and the title of the ledger.
 function ledger.beside(reader, given)
   local about = {}
-  for _, key in ipairs(of_ledger) do about[key] = given[key] end
+  for _, key in ipairs(capacity.keys) do about[key] = given[key] end
   local found = capacity.of(about, reader)
   return believed.of(found, reader.shared.startup), text.title(found)
 end

@@ -91,6 +91,11 @@ function program.over_seeds(number, results)
   return require("rooflua.explore.text").over_seeds(results)
 end
 
+--- What a function of lab/questions.lua says of it.
+function program.laboratory(number, name, arguments)
+  return require("rooflua.lab.questions")[name](opened_by_number[number], core.unpack(arguments))
+end
+
 --- What a page says of many runs: {sections, has_baseline, own} of explore/page.lua.
 --- @param missing table {{name, parameters, why}} of variants without a result
 function program.explored(number, results, missing)

@@ -36,6 +36,7 @@ local methods = {} -- class of the program -> its methods, as its file made them
 local origins = {} -- path of a scenario -> its last load, see chunks.origin
 local scenario_folder, scenario_file -- that was loaded last
 local of_scenario -- files that were run until the scenario was loaded, sorted
+local edited = {} -- path below the scenario's folder -> a text that stands in place of that file
 
 -- Functions that only the library and the program may call.
 local hidden = {
@@ -91,6 +92,13 @@ local function with_file(problem, path)
   return chunk_name(path):sub(2) .. ": " .. problem
 end
 
+--- The text that stands in place of a file; nil where the file itself is read.
+local function edited_text(path)
+  local folder = (scenario_folder or ".") .. "/"
+  if path:sub(1, #folder) ~= folder then return path:find("/", 1, true) == nil and edited[path] or nil end
+  return edited[path:sub(#folder + 1)]
+end
+
 local nearer = {} -- module -> {own, shipped}: the paths of a file of the user and of the program's of the same name
 
 --- The file of a module: that beside the scenario stands before that of the program. Files of the program, and a file
@@ -99,7 +107,7 @@ local function find(name, is_program)
   local relative = name:gsub("%.", "/") .. ".lua"
   local shipped, own = native.home .. "/scripts/" .. relative, (scenario_folder or ".") .. "/" .. relative
   local has_shipped = native.file_exists(shipped)
-  local has_own = native.file_exists(own) and not native.is_same_file(own, shipped)
+  local has_own = edited_text(own) ~= nil or native.file_exists(own) and not native.is_same_file(own, shipped)
   if has_own and has_shipped and not is_program then nearer[name] = { own = own, shipped = shipped } end
   if has_own and not (is_program and has_shipped) then return own end
   if has_shipped then return shipped, nil, has_own end
@@ -110,7 +118,13 @@ end
 --- process, or for chunks.forget.
 local function run_file(path, ...)
   read[path], path_of_chunk[chunk_name(path)] = true, path
-  local chunk = mains[path] or native.load_chunk(path, chunk_name(path))
+  local chunk, text = mains[path], edited_text(path)
+  if not chunk and text then
+    local problem
+    chunk, problem = native.load_text(text, chunk_name(path))
+    if not chunk then error(problem, 0) end
+  end
+  chunk = chunk or native.load_chunk(path, chunk_name(path))
   local own = files.is_shipped(path)
   if not own then mains[path] = chunk end
   return setfenv(chunk, environments.new(own and chunks.shipped or chunks.own_require, own))(...)
@@ -277,6 +291,13 @@ function chunks.forget_own()
     if not own_modules[name] then kept[name] = value end
   end
   loaded, loading, own_modules = kept, {}, {}
+end
+
+--- Texts that stand in place of files below the scenario's folder, as if they were saved there.
+---@param texts table<string, string> by path: "schedulers/mine.lua"
+function chunks.edit(texts)
+  edited = texts
+  if next(texts) ~= nil then chunks.forget() else chunks.forget_own() end
 end
 
 --- Sets the folder where modules are looked for besides scripts/.

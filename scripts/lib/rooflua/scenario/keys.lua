@@ -3,7 +3,7 @@
 --
 -- name      of the key; `fields` are the keys inside of it ("deployment" and "tp" are "deployment.tp")
 -- type      text, number, integer, boolean, function, table, list, choice, policy; several: "integer or list"
--- values    of a choice, in the order that messages name them
+-- values    of a choice, in the order that messages name them; `names` of a text: models, hardware or engines
 -- folder    of a policy: where its name is looked for
 -- lua       its type in scripts/meta/serve.lua, where `type` does not say it; `class` names the type of a table
 -- unit      of a number
@@ -14,7 +14,7 @@
 -- read_by   the module that reads it, below scripts/lib/rooflua
 -- part      of the results that alone reads it (a name in engine/measure/parts); read_by is "serving.live"
 -- checked   false: a value of another type is refused when the scenario runs, or not at all
--- reported  false: not among the parameters of a report
+-- reported  false: not among the parameters of a report; `first`: rooflua.lab.knobs shows it unasked
 -- same_as   the top-level key that this field of a replica stands in for
 -- range     what a sweep, a fit or a sensitivity may do with it: { min, max, integer, default }
 -- long_s    seconds above which `rooflua check` asks whether milliseconds are meant
@@ -36,11 +36,14 @@ return {
     kinds = every, read_by = "program.kinds",
     doc = "serve: requests over time; price: the batches in `price`; static: the step model's own report; "
       .. "search: many runs; plan: which GPUs, how many, at what cost" },
-  { name = "model", type = "text or table", lua = "string|table|rooflua.Model|nil", kinds = priced, read_by = "spec",
+  { name = "model", type = "text or table", names = "models", first = true,
+    lua = "string|table|rooflua.Model|nil", kinds = priced, read_by = "spec",
     example = '"llama-3.1-8b"', doc = "a shipped name, a config.json or .toml, or its keys" },
-  { name = "hardware", type = "text or table", lua = "string|table|rooflua.Hardware|nil", kinds = chosen,
+  { name = "hardware", type = "text or table", names = "hardware", first = true,
+    lua = "string|table|rooflua.Hardware|nil", kinds = chosen,
     read_by = "spec", example = '"h200-sxm"', doc = "a shipped name, a hardware.toml, or its keys" },
-  { name = "engine", type = "text or table", lua = "string|table|nil", kinds = priced, read_by = "applied.application",
+  { name = "engine", type = "text or table", names = "engines", first = true,
+    lua = "string|table|nil", kinds = priced, read_by = "applied.application",
     example = '"vllm 0.19"', doc = "serving engine and release, alone or in front of options (docs/ENGINES.md)" },
   { name = "deployment", type = "table", class = "rooflua.ScenarioDeployment",
     lua = "rooflua.ScenarioDeployment|rooflua.Deployment|nil", kinds = priced, read_by = "spec",
@@ -49,11 +52,12 @@ return {
       { name = "engine", type = "text", default = default_engine, read_by = "machine.prepared",
         doc = "whose measured tables answer before those of others" },
       { figures = "deployment",
-        weights = { example = '"fp8"' }, kv = { example = '"fp8"' }, kv_blocks = { example = "10000" },
-        max_num_seqs = { otherwise = "the scheduler's, which may not ask for more" },
-        max_num_batched_tokens = { otherwise = "the scheduler's, which may not ask for more" },
-        block_size = { range = false } },
-      { figures = "stages", pp_batches = { kinds = served, read_by = "serving.replicas" } },
+        tp = { first = true }, dp = { first = true }, memory_utilization = { first = true },
+        weights = { example = '"fp8"', first = true }, kv = { example = '"fp8"', first = true },
+        max_num_seqs = { otherwise = "the scheduler's, which may not ask for more", first = true },
+        max_num_batched_tokens = { otherwise = "the scheduler's, which may not ask for more", first = true },
+        block_size = { range = false }, kv_blocks = { example = "10000" } },
+      { figures = "stages", pp = { first = true }, pp_batches = { kinds = served, read_by = "serving.replicas" } },
       { figures = "stage_link", only = { "pp_send_s" }, pp_send_s = { long_s = 1, read_by = "machine.prepared" } },
       { figures = "replica", only = { "dp_sync_s", "prefix_caching", "partial_reuse", "max_model_len" },
         dp_sync_s = { kinds = served, long_s = 1, read_by = "serving.replicas" },
@@ -103,18 +107,14 @@ return {
     } },
   { name = "router", type = "policy", folder = "routers", default = "round_robin", kinds = served,
     read_by = "serving.pieces", doc = "which replica gets a request, where there is more than one" },
-  { name = "replicas", type = "integer or list", class = "rooflua.ScenarioReplica", default = 1, kinds = chosen_served,
-    read_by = "serving.replicas", range = { min = 1, max = 2048, integer = true },
+  { name = "replicas", type = "integer or list", class = "rooflua.ScenarioReplica", default = 1, first = true,
+    kinds = chosen_served, read_by = "serving.replicas", range = { min = 1, max = 2048, integer = true },
     lua = "integer|rooflua.ScenarioReplica[]|nil", doc = "how many, or each of them with what it has of its own",
     fields = figures.expand {
-      { name = "engine", same_as = "engine" },
-      { name = "hardware", same_as = "hardware" },
-      { name = "model", same_as = "model" },
-      { name = "deployment", same_as = "deployment" },
-      { name = "mfu", same_as = "mfu" },
-      { name = "steps", same_as = "steps" },
-      { name = "scheduler", same_as = "scheduler" },
-      { name = "speculation", same_as = "speculation" },
+      { name = "engine", same_as = "engine" }, { name = "hardware", same_as = "hardware" },
+      { name = "model", same_as = "model" }, { name = "deployment", same_as = "deployment" },
+      { name = "mfu", same_as = "mfu" }, { name = "steps", same_as = "steps" },
+      { name = "scheduler", same_as = "scheduler" }, { name = "speculation", same_as = "speculation" },
       { figures = "replica", only = { "role", "node" }, node = { range = false, otherwise = "one of its own" } },
       { name = "count", type = "integer", default = 1,
         doc = "how many replicas are like this; each has deployment.dp ranks; of a pool those at the start" },
@@ -157,8 +157,8 @@ return {
   { name = "slo", type = "table", class = "rooflua.ScenarioSlo", kinds = served, read_by = "serving.pieces",
     doc = "limits for goodput",
     fields = figures.expand {
-      { figures = "slo", ttft_s = { long_s = 100, range = false, example = "0.5" },
-        tpot_s = { long_s = 10, range = false, example = "0.05" },
+      { figures = "slo", ttft_s = { long_s = 100, range = false, example = "0.5", first = true },
+        tpot_s = { long_s = 10, range = false, example = "0.05", first = true },
         e2e_s = { long_s = 36000, range = false, example = "30" } },
       { name = "classes", type = "table", example = '{ [1] = { ttft_s = 30 } }',
         doc = "limits of single classes, by number or name, in place of those above" },

@@ -10,6 +10,9 @@ local tiers = require "rooflua.applied.tiers"
 
 local capacity = {}
 
+--- The keys of a scenario that its ledger depends on.
+capacity.keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts" }
+
 local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts", "tiers" }
 
 --- Adds the pool of experts: {gpus, weight_bytes, needed_bytes, budget_bytes} of one of its GPUs; or why it is too

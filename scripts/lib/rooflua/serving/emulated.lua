@@ -8,6 +8,7 @@ local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local kv_events = require "rooflua.serving.served_kv_events"
 local policy = require "rooflua.policy"
+local rehearsal = require "rooflua.serving.rehearsal"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.serving.served_metrics"
 local statuses = require "rooflua.base.statuses"
@@ -168,27 +169,6 @@ local function outcomes(found, options, told)
   end
 end
 
---- Requests that are served before the first client comes, by a simulation that is thrown away: tables are loaded and
---- scripts compiled while no request waits.
-local Rehearsal = policy.define { name = "rehearsal", doc = "Some prompts, long and short.", params = {} }
-local rehearsed = { 64, 512, 4096, 64, 1024, 128, 2048, 256, 64, 64, 512, 1024 }
-function Rehearsal:requests()
-  local count = 0
-  return function()
-    count = count + 1
-    if count > 12 * #rehearsed then return nil end
-    return 0.02 * count, rehearsed[count % #rehearsed + 1], 96
-  end
-end
-
-local function rehearse(reader, given)
-  local out = core.copy(given)
-  out.workload, out.faults, out.metrics = Rehearsal {}, nil, nil
-  local simulation = live.begin(reader, out, { closes = true })
-  simulation:run_until(60)
-  simulation:close()
-end
-
 --- Serves clients until it is stopped; then the result of the run, as `run` has it.
 ---@param options table of full_run.run, and emulate = {port, host, ...}
 function emulated.run(reader, given, options)
@@ -198,7 +178,7 @@ function emulated.run(reader, given, options)
   for _, sentence in ipairs(asked.startup_log and startup_logs.write(reader, given, asked) or {}) do
     told[#told + 1] = sentence
   end
-  rehearse(reader, served)
+  rehearsal.run(reader, served)
   local simulation = live.begin(reader, served, { inbox = true, requests_path = options.requests_path,
     trace_path = options.trace_path })
   local state = live.state(simulation)

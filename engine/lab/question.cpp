@@ -1,0 +1,408 @@
+#include "lab/question.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json_text.h"
+#include "http/refused.h"
+#include "measure/html/page.h"
+#include "measure/html/parts.h"
+#include "measure/html/sections.h"
+#include "measure/record/metrics.h"
+#include "measure/write/evidence_text.h"
+#include "measure/write/left_out.h"
+#include "measure/write/notes.h"
+#include "measure/write/result.h"
+#include "script/run_documents.h"
+#include "script/vm/interrupt.h"
+
+namespace rooflua::lab {
+
+namespace {
+
+using script::Scenario;
+using script::VariantResult;
+
+constexpr const char* module = "rooflua.lab.questions";
+constexpr std::size_t most_pins = 6;
+
+script::ScenarioOptions options_of(const Subject& subject, const State& state) {
+  script::ScenarioOptions out = subject.options;
+  const auto key = [](const std::string& text) { return text.substr(0, text.find('=')); };
+  // What the command set is set anew, and no key twice.
+  std::erase_if(out.set, [&](const std::string& text) {
+    return std::any_of(state.set.begin(), state.set.end(),
+                       [&](const std::string& own) { return key(own) == key(text); });
+  });
+  out.set.insert(out.set.end(), state.set.begin(), state.set.end());
+  if (state.seed.is_number()) out.seed = static_cast<long>(state.seed.integer());
+  return out;
+}
+
+Scenario opened(script::Vm& vm, const Subject& subject, const script::ScenarioOptions& options) {
+  if (!subject.file.empty()) return {vm, std::filesystem::path(subject.file), options};
+  return {vm, subject.table, options, "run"};
+}
+
+script::PageSource page_source(const Subject& subject, const script::ScenarioOptions& options) {
+  return {subject.file, subject.stated, options.set};
+}
+
+bool is_stopped() {
+  return script::last_stop() != script::StopReason::none;
+}
+
+// --- what a page shows of results
+
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+std::vector<const Summary*> summaries_of(const std::vector<VariantResult>& results) {
+  std::vector<const Summary*> out;
+  for (const VariantResult& each : results)
+    if (each.summary) out.push_back(each.summary.get());
+  return out;
+}
+
+/// The declaration of a column's metric; null of one of the scenario's own.
+const Metric* declaration_of(const std::string& name) {
+  const std::vector<std::string>& known = run_column_names();
+  const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+  return is_known ? run_column(name).metric : nullptr;
+}
+
+/// "22.1 ms (19.8 to 25.0)" of a mean that has an interval; null of others.
+Json interval_of(const Json& variant, const Metric* metric, const std::string& column) {
+  const Json* intervals = variant.find("intervals");
+  if (intervals == nullptr || metric == nullptr || column != std::string(metric->name) + "_mean")
+    return {};
+  const Json* own = intervals->find(metric->name);
+  return own == nullptr ? Json() : *own;
+}
+
+Json column_json(const RunColumn& column, const std::vector<VariantResult>& results, bool shown) {
+  const Metric* metric = declaration_of(column.metric);
+  Json out = Json::object();
+  out["name"] = column.metric;
+  out["label"] = column.label;
+  out["unit"] = column.kind == RunColumn::Kind::time       ? column.unit.name
+                : metric == nullptr || metric->unit == "1" ? ""
+                                                           : std::string(metric->unit);
+  out["group"] = metric == nullptr ? column.metric : std::string(metric->name);
+  out["better"] = metric == nullptr                ? "neither"
+                  : metric->better == Better::less ? "less"
+                  : metric->better == Better::more ? "more"
+                                                   : "neither";
+  out["help"] = metric == nullptr ? "a metric of the scenario" : std::string(metric->help);
+  out["shown"] = shown;
+  for (const char* key : {"values", "texts", "intervals"}) out[key] = Json::array();
+  for (const VariantResult& each : results) {
+    if (!each.known()) continue;
+    const Summary* summary = each.summary.get();
+    out["values"].push_back(summary == nullptr ? Json() : number(column.value(*summary)));
+    out["texts"].push_back(summary == nullptr ? "-" : column.cell(*summary));
+    out["intervals"].push_back(interval_of(each.document, metric, column.metric));
+  }
+  return out;
+}
+
+/// What the summary of a page has, then every other number of a run.
+Json columns_of(const std::vector<VariantResult>& results) {
+  const std::vector<const Summary*> runs = summaries_of(results);
+  Json out = Json::array();
+  if (runs.empty()) return out;
+  std::vector<std::string> seen;
+  for (const RunColumn& each : html::summary_columns(runs)) {
+    out.push_back(column_json(each, results, true));
+    seen.push_back(each.metric);
+  }
+  std::vector<WantedColumn> others;
+  for (const std::string& name : run_column_names())
+    if (std::find(seen.begin(), seen.end(), name) == seen.end()) others.push_back({name});
+  for (const RunColumn& each : run_columns(others, runs, Empty::drop))
+    if (std::find(seen.begin(), seen.end(), each.metric) == seen.end())
+      out.push_back(column_json(each, results, false));
+  return out;
+}
+
+Json lines_of(const std::vector<VariantResult>& results) {
+  std::vector<const Json*> documents;
+  for (const VariantResult& each : results)
+    if (each.known()) documents.push_back(&each.document);
+  Json out = Json::array();
+  for (const std::string& line : left_out_lines(documents)) out.push_back(line);
+  for (const std::string& line : notes_of(documents)) out.push_back(line);
+  return out;
+}
+
+Json sections_json(const HtmlPage& page) {
+  Json out = Json::array();
+  for (const HtmlPage::Section& each : page.sections()) {
+    Json one = Json::object();
+    one["title"] = each.title;
+    one["html"] = each.html;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// Requests that ended, and whether every variant went to its end.
+std::int64_t ended(const std::vector<VariantResult>& results) {
+  std::int64_t out = 0;
+  for (const VariantResult& each : results) {
+    if (const Json* partial = each.partial()) {
+      out += whole_of(*partial, "finished");
+    } else if (each.summary) {
+      out += each.summary->requests;
+    }
+  }
+  return out;
+}
+
+// --- running
+
+/// Until the work is stopped: what is known so far.
+/// @param after  called after each variant with the results so far
+std::vector<VariantResult> run_variants(
+    Scenario& scenario, const script::RunOutputs& outputs, bool explain = false,
+    const std::function<void(const std::vector<VariantResult>&)>& after = {}) {
+  std::vector<VariantResult> results(scenario.variants().size());
+  for (std::size_t i = 0; i < results.size() && !is_stopped(); ++i) {
+    try {
+      results[i] = scenario.run(i, explain, outputs);
+      if (after && i + 1 < results.size() && !is_stopped()) after(results);
+    } catch (const Error& error) {
+      if (!is_stopped()) results[i].problem = error.what();
+    }
+  }
+  return results;
+}
+
+script::OwnReport own_report(Scenario& scenario, const std::vector<VariantResult>& results) {
+  return script::is_partial(results) ? script::OwnReport() : scenario.report(results);
+}
+
+/// Where every variant failed, the reason of the first is that of the question.
+void check_any(const std::vector<VariantResult>& results) {
+  for (const VariantResult& each : results)
+    if (each.known()) return;
+  for (const VariantResult& each : results)
+    if (!each.problem.empty()) throw Error("", each.problem);
+}
+
+Json frame(const char* kind) {
+  Json out = Json::object();
+  out["frame"] = kind;
+  return out;
+}
+
+Json answer_frame(Scenario& scenario, const std::vector<VariantResult>& results,
+                  const script::OwnReport& own) {
+  Json out = frame("answer");
+  const bool whole = !script::is_partial(results);
+  out["whole"] = whole;
+  out["finished"] = ended(results);
+  out["document"] = with_build(script::run_document(scenario, results, own));
+  out["columns"] = columns_of(results);
+  out["notes"] = lines_of(results);
+  out["variants"] = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].known()) continue;
+    Json one = Json::object();
+    one["name"] = scenario.variants()[i].name;
+    one["evidence"] = evidence_json(results[i].evidence);
+    out["variants"].push_back(std::move(one));
+  }
+  out["report"] = Json::array();
+  for (const VariantResult& each : results) {
+    if (each.known()) out["report"].push_back(each.text);
+  }
+  if (!own.text.empty()) out["report"].push_back(own.text);
+  return out;
+}
+
+/// The numbers first; then the run again with what pictures draw, which takes longer.
+Json run_whole(Scenario& scenario, const Subject& subject, const script::ScenarioOptions& options,
+               const Send& send) {
+  const std::vector<VariantResult> results = run_variants(scenario, {});
+  if (is_stopped() && ended(results) == 0) return {};
+  check_any(results);
+  const script::OwnReport own = own_report(scenario, results);
+  const Json told = answer_frame(scenario, results, own);
+  send(told);
+  if (is_stopped()) return {};
+  script::RunOutputs outputs;
+  outputs.sketch = true;
+  const std::vector<VariantResult> drawn = run_variants(scenario, outputs);
+  if (is_stopped()) return {};
+  const HtmlPage page =
+      html_page(script::run_page(scenario, drawn, own, page_source(subject, options)));
+  Json pictures = frame("page");
+  pictures["sections"] = sections_json(page);
+  pictures["html"] = page.text();
+  send(pictures);
+  return *told.find("document");
+}
+
+/// The answers of pins, and how the answer differs from each.
+void run_pins(script::Vm& vm, const Subject& subject, const State& state, const Json& document,
+              const Send& send) {
+  std::int64_t number = 0;
+  for (const Json& each : state.pins.items()) {
+    Json out = frame("pin");
+    out["number"] = number++;
+    try {
+      const State own = State::of(*each.find("state"));
+      vm.call(module, "replace_files", {own.texts});
+      Scenario scenario = opened(vm, subject, options_of(subject, own));
+      const std::vector<VariantResult> results = run_variants(scenario, {});
+      check_any(results);
+      const script::OwnReport report = own_report(scenario, results);
+      const Json before = script::run_document(scenario, results, report);
+      out["columns"] = columns_of(results);
+      out["compared"] = vm.call(module, "compared", {before, document});
+    } catch (const std::exception& error) {
+      out["problem"] = message_of(error);
+    }
+    if (is_stopped()) return;
+    send(out);
+  }
+}
+
+/// A picture that a script describes: of runs with other sets, or of the state itself.
+void run_view(script::Vm& vm, const Subject& subject, const State& state, Scenario& scenario,
+              const std::string& name, const Send& send) {
+  const Json plan = scenario.laboratory("plan", {Json(name)});
+  script::ScenarioOptions options = options_of(subject, state);
+  if (const Json* dropped = plan.find("drop")) {
+    std::erase_if(options.set, [&](const std::string& text) {
+      return std::any_of(dropped->items().begin(), dropped->items().end(), [&](const Json& key) {
+        return text.substr(0, text.find('=')) == key.text();
+      });
+    });
+  }
+  if (const Json* more = plan.find("set")) {
+    for (const Json& each : more->items()) options.set.push_back(each.text());
+  }
+  Scenario asked = opened(vm, subject, options);
+  script::RunOutputs outputs;
+  outputs.why = text_of(plan, "why");
+  const auto tell = [&](const std::vector<VariantResult>& results, bool whole) {
+    Json out = frame("view");
+    out["name"] = name;
+    out["whole"] = whole;
+    if (is_true(plan, "against")) {
+      std::vector<VariantResult> known;
+      for (const VariantResult& each : results)
+        if (each.known()) known.push_back(each);
+      const auto report = script::run_page(asked, results, {}, page_source(subject, options));
+      out["sections"] = known.size() < 2 ? Json::array() : sections_json(html_trend(report));
+    } else {
+      Json documents = Json::array(), texts = Json::array();
+      for (const VariantResult& each : results) {
+        documents.push_back(each.document);
+        texts.push_back(each.details);
+      }
+      HtmlPage page("");
+      html::add_sections(page, asked.laboratory("described", {Json(name), documents, texts}));
+      out["sections"] = sections_json(page);
+    }
+    send(out);
+  };
+  std::vector<VariantResult> results;
+  if (is_true(plan, "runs")) {
+    results = run_variants(asked, outputs, is_true(plan, "explain"),
+                           [&](const std::vector<VariantResult>& so_far) { tell(so_far, false); });
+    if (is_stopped()) return;
+    check_any(results);
+  }
+  tell(results, true);
+}
+
+/// What may be changed.
+void tell_opened(Scenario& scenario, const Subject& subject, const script::ScenarioOptions& options,
+                 const Send& send) {
+  const Json seed = options.seed ? Json(std::int64_t{*options.seed}) : Json();
+  Json told = scenario.laboratory("opened", {subject.words, texts_json(options.set), seed});
+  told["frame"] = "opened";
+  told["title"] = scenario.title();
+  told["kind"] = scenario.kind();
+  send(told);
+}
+
+}  // namespace
+
+// --- states
+
+Json State::question() const {
+  Json out = Json::object();
+  out["set"] = texts_json(set);
+  if (!seed.is_null()) out["seed"] = seed;
+  if (!texts.members().empty()) out["texts"] = texts;
+  return out;
+}
+
+Json State::json() const {
+  Json out = question();
+  if (!pins.items().empty()) out["pins"] = pins;
+  return out;
+}
+
+State State::of(const Json& given) {
+  using http::Refused;
+  if (!given.is_object()) throw Refused(400, "a state is an object");
+  State out;
+  for (const Json::Member& each : given.members()) {
+    const Json& value = each.value;
+    if (each.key == "set" && value.is_array()) {
+      for (const Json& text : value.items()) {
+        if (!text.is_text() || text.text().find('=') == std::string::npos)
+          throw Refused(400, "set: expected texts as \"deployment.tp=2\"", "set");
+        out.set.push_back(text.text());
+      }
+    } else if (each.key == "seed" && (value.is_integer() || value.is_null())) {
+      out.seed = value;
+    } else if (each.key == "texts" && value.is_object()) {
+      for (const Json::Member& file : value.members())
+        if (!file.value.is_text()) throw Refused(400, "texts: expected texts of files", "texts");
+      out.texts = value;
+    } else if (each.key == "pins" && value.is_array()) {
+      if (value.items().size() > most_pins) throw Refused(400, "pins: at most 6", "pins");
+      for (const Json& pin : value.items()) {
+        const Json* state = pin.find("state");
+        if (state == nullptr || State::of(*state).pins.items().size() > 0)
+          throw Refused(400, "pins: expected {name, state}, the state without pins", "pins");
+      }
+      out.pins = value;
+    } else {
+      throw Refused(400,
+                    "unknown key '" + each.key +
+                        "', or a value of another type; known: set, "
+                        "seed, texts, pins",
+                    each.key);
+    }
+  }
+  return out;
+}
+
+void answer(script::Vm& vm, const Subject& subject, const State& state, const std::string& view,
+            const Send& send) {
+  try {
+    vm.call(module, "replace_files", {state.texts});
+    const script::ScenarioOptions options = options_of(subject, state);
+    Scenario scenario = opened(vm, subject, options);
+    if (view == knobs) return tell_opened(scenario, subject, options, send);
+    if (!view.empty()) return run_view(vm, subject, state, scenario, view, send);
+    const Json document = run_whole(scenario, subject, options, send);
+    if (!document.is_null()) run_pins(vm, subject, state, document, send);
+  } catch (const std::exception& error) {
+    if (is_stopped()) return;
+    Json out = frame("problem");
+    out["message"] = message_of(error);
+    send(out);
+  }
+}
+
+}  // namespace rooflua::lab

@@ -1,0 +1,71 @@
+-- A typical step: its operations by time, and each under the roofline of this GPU.
+local json = require "rooflua.json"
+local opening = require "rooflua.runs.opening"
+local open_hardware = require("rooflua.spec").hardware
+local units = require "rooflua.text.units"
+
+local step = { title = "A step", kinds = { serve = true } }
+
+function step.plan(opened)
+  if #opened.all > 1 or opening.variant(opened, 1).hardware == nil then return nil end
+  return { runs = true, explain = true }
+end
+
+--- Where a point lies: what the bandwidth allows at its intensity, and what it reaches, both in TFLOP/s.
+local function point_of(row, hardware)
+  if not (row.flop and row.flop > 0 and row.bytes and row.bytes > 0 and row.time_s > 0) then return nil end
+  local runs = row.count or 1
+  return { x = row.flop / row.bytes * hardware.memory_bytes_per_s / 1e12, y = row.flop * runs / row.time_s / 1e12,
+    note = ("%s, %s: %s, %s"):format(row.name, row.shape or "", row.evidence, row.note or "") }
+end
+
+local function roofline_of(rows, hardware)
+  local by_evidence, order = {}, {}
+  for _, row in ipairs(rows) do
+    local point = point_of(row, hardware)
+    if point and not by_evidence[row.evidence] then
+      by_evidence[row.evidence] = { name = row.evidence, points = json.array {} }
+      order[#order + 1] = by_evidence[row.evidence]
+    end
+    if point then table.insert(by_evidence[row.evidence].points, point) end
+  end
+  if #order == 0 then return nil end
+  local limits = json.array {}
+  for dtype, peak in pairs(hardware.peak_flop_per_s) do limits[#limits + 1] = { value = peak / 1e12, label = dtype } end
+  table.sort(limits, function(a, b) return a.value < b.value end)
+  return { kind = "scatter", title = "Under the roofline", diagonal = true, limits = limits, series = json.array(order),
+    x = { label = "what the bandwidth allows", unit = "TFLOP/s", log = true },
+    y = { label = "what the operation reaches", unit = "TFLOP/s", log = true } }
+end
+
+local function bars_of(rows)
+  local bars = json.array {}
+  for i, row in ipairs(rows) do
+    bars[i] = { name = ("%s  %s"):format(row.name, row.shape or ""), values = json.array { 1e6 * row.time_s } }
+  end
+  return { kind = "bar", title = "Operations by time", x = { label = "time", unit = "us" },
+    segments = json.array { "" }, bars = bars }
+end
+
+function step.described(opened, documents)
+  local explain = documents[1].explain
+  if type(explain) ~= "table" then return {} end
+  local rows = {}
+  for i, row in ipairs(explain.rows) do rows[i] = row end
+  table.sort(rows, function(a, b)
+    if a.time_s ~= b.time_s then return a.time_s > b.time_s end
+    return a.name < b.name
+  end)
+  local head = { "operation", "shape", "runs", "bound", "rests on", "time us", "note" }
+  local cells = json.array { json.array(head) }
+  for i, row in ipairs(rows) do
+    cells[i + 1] = json.array { row.name, row.shape or "", tostring(row.count or 1), row.bound or "", row.evidence,
+      ("%.4g"):format(1e6 * row.time_s), row.note or "" }
+  end
+  local given = opening.variant(opened, 1)
+  local hardware = type(given.hardware) == "string" and open_hardware(given.hardware) or given.hardware
+  return { { heading = ("A typical step: %s"):format(units.text(explain.time_s, "s")),
+    charts = json.array { roofline_of(rows, hardware), bars_of(rows) }, tables = json.array { cells } } }
+end
+
+return step
