@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "emulate/clock.h"
-#include "http/door.h"
 #include "emulate/faces/face.h"
 #include "emulate/kv/server.h"
 #include "emulate/lag.h"
@@ -22,6 +21,7 @@
 #include "emulate/options.h"
 #include "emulate/pinned.h"
 #include "emulate/recording.h"
+#include "http/door.h"
 #include "measure/token_observer.h"
 #include "script/serving/run.h"
 #include "serve/inbox/inbox.h"

@@ -5,7 +5,7 @@ import { changeOf, unitOf } from "./answer.js";
 import { element } from "./knobs.js";
 
 const place = document.getElementById("pins"), most = 6;
-const known = new Map(); // a pinned state, as text -> its columns
+const known = new Map(); // a pinned state, as text -> its columns and which changes are none
 
 /** What a state is called: what was set, or the scenario. */
 function nameOf(own) {
@@ -46,10 +46,10 @@ function draw(answer) {
 
 function cellOf(column, own, pinned) {
   const name = JSON.stringify(pinned.state);
-  if (own && own.columns) known.set(name, own.columns);
-  const other = (known.get(name) || []).find((each) => each.name === column.name);
+  if (own && own.columns) known.set(name, { columns: own.columns, flat: own.compared ? own.compared.flat_frac : 0 });
+  const { columns, flat } = known.get(name) || { columns: [], flat: 0 };
+  const other = columns.find((each) => each.name === column.name);
   if (!other) return element("td", { class: "n" }, own && own.problem ? "failed" : "…");
-  const flat = own && own.compared ? own.compared.flat_frac : 0;
   const { text, kind } = changeOf(column, column.values[0], other.values[0], flat);
   const unit = other.unit === column.unit ? "" : ` ${other.unit}`;
   return element("td", { class: "n" }, element("span", {}, other.texts[0] + unit),

@@ -15,7 +15,7 @@ struct RunColumn {
   enum class Kind { number, time, share, count };
   std::string label;  // "TTFT p50"
   Kind kind = Kind::number;
-  std::string metric;         // the name that was wanted; of an own metric its name
+  std::string metric;  // the name that was wanted; of an own metric its name
   std::function<double(const Summary&)> value;  // NaN where a run has none
   TimeUnit unit{"s", 1};                        // of times: one for all runs
 

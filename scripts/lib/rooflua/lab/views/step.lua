@@ -64,7 +64,7 @@ function step.described(opened, documents)
   end
   local given = opening.variant(opened, 1)
   local hardware = type(given.hardware) == "string" and open_hardware(given.hardware) or given.hardware
-  return { { heading = ("A typical step: %s"):format(units.text(explain.time_s, "s")),
+  return { { heading = ("A typical step: %s"):format(units.text(explain.time_s, "s")), folded = "Every operation",
     charts = json.array { roofline_of(rows, hardware), bars_of(rows) }, tables = json.array { cells } } }
 end
 
