@@ -43,6 +43,7 @@ return {
   { has = "policy workloads.multi_turn", name = "conversations", words = { "multi%-turn", "sessions%f[%A]" } },
   { has = "policy workloads.closed_loop", name = "closed loops" },
   { has = "policy tiers.peer", name = "KV of other replicas" },
+  { has = "command lab", name = "laboratory", words = { "web interface", "web ui", "page whose answer moves" } },
   { has = "command emulate", name = "HTTP server", words = { "%f[%a]http%f[%A]", "openai", "anthropic", "kv events",
     "emulation" } },
   { has = "command plan", name = "planner", words = { "capacity planning" } },

@@ -36,7 +36,7 @@ async function settled(page, isRefused = false) {
     return document.querySelector(".knob") && place.dataset.sent === place.dataset.version
       && (refused ? place.dataset.problem : !place.dataset.problem
       && place.dataset.whole === "true" && !place.classList.contains("old"));
-  }, { timeout: 30000 }, isRefused);
+  }, { timeout: mode === "latency" ? 120000 : 30000 }, isRefused);
 }
 
 /** Waits for the answer to a change that was just made. */
