@@ -151,7 +151,7 @@ struct AttachArguments {
   std::vector<std::string> files;
   std::string bench, write, url;
   std::optional<double> limit_s;
-  int watched_s = 10;  // between two scrapes of the server
+  std::optional<int> watched_s;  // between two scrapes of the server
 };
 
 struct CalibrateArguments {

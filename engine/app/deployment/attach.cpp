@@ -1,4 +1,5 @@
-// rooflua attach: a server as the files that a person holds of it describe it (scripts/lib/rooflua/attach).
+// rooflua attach: a server as the files that a person holds of it describe it
+// (scripts/lib/rooflua/attach).
 
 #include <cstdio>
 #include <utility>
@@ -19,7 +20,8 @@ namespace rooflua::app {
 namespace {
 
 constexpr double attach_limit_s = 60;
-constexpr double attach_grace_s = 30;  // for what was begun when the limit came, and for the calibration
+constexpr double attach_grace_s =
+    30;  // for what was begun when the limit came, and for the calibration
 
 }  // namespace
 
@@ -30,13 +32,15 @@ void add_attach(const Command& app) {
   command.option("file", a->files, "Start-up log, scrape, result of a benchmark, ...");
   command.option("--url", a->url, "http://HOST:PORT of a server that runs; its pages are asked for",
                  {.check = given()});
-  command.option("--watch", a->watched_s, "Seconds between two scrapes of --url, a measured run (10)",
+  command.option("--watch", a->watched_s,
+                 "Seconds between two scrapes of --url, a measured run (10)",
                  {.check = whole(0, 86400)});
   command.option("--hardware", a->asked.hardware, "Where no file names the GPU");
   command.option("--engine", a->asked.engine, "Where no file names the release: \"sglang 0.5.9\"");
   command.option("--model", a->asked.model, "A model in place of the one that the files name");
   command.option("--bench", a->bench, bench_help, {.check = given()});
-  command.option("--write", a->write, "Write all of it as one scenario, which runs without the files");
+  command.option("--write", a->write,
+                 "Write all of it as one scenario, which runs without the files");
   command.option("--limit", a->limit_s, "Seconds after which no further setting is tried (60)",
                  {.check = between(1, 1e6)});
   command.option("--seed", a->asked.seed, "Of the load that is simulated", {.check = seeds()});
@@ -48,7 +52,8 @@ void add_attach(const Command& app) {
 int attach(const AttachArguments& arguments, const std::filesystem::path& home) {
   check_files({arguments.asked.json, arguments.write}, arguments.files);
   if (arguments.files.empty() && arguments.url.empty())
-    throw Misused("attach", "file is missing: a start-up log, a result, ..., or --url http://HOST:PORT");
+    throw Misused("attach",
+                  "file is missing: a start-up log, a result, ..., or --url http://HOST:PORT");
   const Visit visit(arguments.url, arguments.watched_s);
   Json options = Json::object();
   options["files"] = texts_json(arguments.files);
@@ -72,10 +77,8 @@ int attach(const AttachArguments& arguments, const std::filesystem::path& home) 
   }
   if (arguments.asked.json != "-")
     std::fputs(printable(visit.named(text_of(found, "text"))).c_str(), stdout);
-  if (!arguments.asked.json.empty()) {
-    const std::string text = visit.named(dump_json(*found.find("document")));
-    write_document(parse_json(text, "attach"), arguments.asked.json);
-  }
+  if (!arguments.asked.json.empty())
+    write_document(visit.named_in(*found.find("document")), arguments.asked.json);
   if (!arguments.write.empty())
     write_text(visit.named(found.find("written")->text()), arguments.write);
   return 0;

@@ -104,7 +104,8 @@ function scenario.text(about)
   local lines = { "--- A server as its files describe it: " .. quoting.line(core.join(about.sources, ", ")) .. ".",
     "---",
     ("---   rooflua run %s    what it does under a load like that one"):format(file),
-    ("---   rooflua run %s --set engine.max_num_seqs=64    what another setting does"):format(file),
+    ("---   rooflua run %s --set engine.%s    what another setting does"):format(file,
+      template.example(about.deployment.engine, about.keys)),
     "return {", "  rooflua = 1,", "  seed = 1,",
     ("  model = %s,%s"):format(quoting.lua(about.keys.model), model and " " .. comment(place(model)) or ""),
     ("  hardware = %s, %s"):format(quoting.lua(about.hardware), comment(about.hardware_from)) }
