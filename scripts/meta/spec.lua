@@ -165,7 +165,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field memory_bytes number bytes; as sold
 ---@field usable_memory_bytes number bytes; as the driver reports
 ---@field clock_hz number Hz; boost clock
----@field l2_bytes number bytes; last-level cache; no time depends on it
+---@field l2_bytes number bytes; last-level cache; no time depends on it; 0 = not stated
 -- end of fields of a GPU
 
 ---@class rooflua.Stage
