@@ -44,6 +44,7 @@ local by_hand = { -- weights in GB, cache in MB
   ["kimi-k2"] = { 33.5446, 2302.67 },
   ["kimi-k3"] = { 136.593, 1774.19 },
   ["laguna-s-2.1"] = { 16.2618, 1686.11 },
+  ["inkling-2-mini"] = { 8.88186, 1241.51 }, -- of 48 visits
   ["llama-2-13b"] = { 25.7032, 26843.5 },
   ["llama-2-70b"] = { 137.426, 10737.4 },
   ["llama-2-7b"] = { 13.2142, 17179.9 },
@@ -99,8 +100,9 @@ local by_hand = { -- weights in GB, cache in MB
 local function weight_bytes(model, deployment)
   local sum = 0
   for _, op in ipairs(cost.layers(model, deployment)) do
-    local part = op.name == "experts" and model.moe.experts_per_token / model.moe.experts or 1
-    if op.op == "gemm" and op.rows ~= "prefill_tokens" or op.name == "experts" then
+    local is_experts = op.name:match "^[^@]*" == "experts"
+    local part = is_experts and model.moe.experts_per_token / model.moe.experts or 1
+    if op.op == "gemm" and op.rows ~= "prefill_tokens" or is_experts then
       sum = sum + op.count * op.weight_bytes * part
     end
   end
