@@ -106,7 +106,8 @@ local function lines_of(lines, entry, shows_read, shows_unread)
   if entry.lines then
     lines[#lines + 1] = ("  %s understood, %s not understood, %s %s, of %s"):format(
       units.grouped(entry.understood), units.grouped(entry.not_understood), units.grouped(entry.after_start),
-      entry.counted and "without effect" or "after the start", units.counted(entry.lines, entry.counted or "line"))
+      entry.counted and "without effect" or "after the start", entry.counted == "series"
+        and units.grouped(entry.lines) .. " series" or units.counted(entry.lines, entry.counted or "line"))
   end
   for _, each in ipairs(facts.list) do
     local value = entry.facts and entry.facts[each.name]

@@ -82,6 +82,19 @@ local function add_documents(out, path, text)
   if #lines > 0 then aiperf.add_lines(out, path, lines) end
 end
 
+--- Without intervals in which nothing happened at both ends.
+local function without_idle(list)
+  local first, last = 1, #list
+  local function is_idle(each)
+    return each.arrivals == 0 and (each.requests or 0) == 0 and (each.output_tokens_per_s or 0) == 0
+  end
+  while first < last and is_idle(list[first]) do first = first + 1 end
+  while last > first and is_idle(list[last]) do last = last - 1 end
+  local out = {}
+  for i = first, last do out[#out + 1] = list[i] end
+  return out, first > 1
+end
+
 --- The part with the most requests, of at most `most_requests`: its first and last interval.
 local function busiest(list)
   local first, sum, best, best_first, best_last = 1, 0, -1, 1, 1
@@ -143,6 +156,8 @@ function range.of(files)
     fail("%s: no series says how many requests ended: query vllm:request_success_total, sglang:num_requests_total or "
       .. "the counts of e2e_request_latency_seconds", name)
   end
+  local is_later
+  all, is_later = without_idle(all)
   local first, last = busiest(all)
   local part, sums, arrivals = {}, {}, 0
   for i = first, last do
@@ -158,7 +173,7 @@ function range.of(files)
   if not known then
     notes[#notes + 1] = "how many requests came is not known, only how many ended: running and waiting requests are "
       .. "not known at all times"
-  elseif first == 1 and before > 0 then
+  elseif first == 1 and not is_later and before > 0 then
     notes[#notes + 1] = ("%g requests were in the server when the range begins; the simulation begins without"):format(
       before)
   end

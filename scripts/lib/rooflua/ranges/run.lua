@@ -23,10 +23,8 @@ local function load_of(of)
       output_tokens = math.max(least_of_all, each.output_tokens or all.output_tokens),
       shared_frac = shares and (each.hit_frac or all.hit_frac) or nil }
   end
-  out.prompt_sigma, out.most_prompt_tokens = prompt and prompt.sigma or 0, prompt and prompt.most or 0
-  out.output_sigma, out.most_output_tokens = output and output.sigma or 0, output and output.most or 0
-  if out.prompt_sigma == 0 then out.most_prompt_tokens = nil end
-  if out.output_sigma == 0 then out.most_output_tokens = nil end
+  out.prompt_sigma, out.most_prompt_tokens = prompt and prompt.sigma or 0, prompt and prompt.most
+  out.output_sigma, out.most_output_tokens = output and output.sigma or 0, output and output.most
   return out, prompt ~= nil and output ~= nil, shares
 end
 

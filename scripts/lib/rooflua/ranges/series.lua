@@ -27,6 +27,7 @@ end
 local function problem_of(each, found)
   if each.unread then return each.unread end
   if not found then return "no engine has a series of that name" end
+  if found.quantity == "one" then return "a setting, which stands in its labels" end
   if found.type == "histogram" and not found.part and each.form ~= "quantile" then
     return "a histogram without its parts; query X_bucket, X_sum and X_count"
   end

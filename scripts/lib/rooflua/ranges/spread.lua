@@ -24,24 +24,24 @@ local function distance(sigma, mean, bounds, buckets, count)
   return sum
 end
 
---- {sigma, most}: sigma, 0 where all are in the bucket of the mean, and the bound below which all are (0: none is
---- known); nil where no buckets say it.
+--- {sigma, most}: sigma, 0 where all are in the bucket of the mean, and the bound below which all are, where there is
+--- one; nil where no buckets say it.
 ---@param of table {sum, count, buckets = {bound = cumulative count}}
 function spread.of(of)
   if not of or not of.buckets or not of.count or of.count < least_counted or not of.sum or of.sum <= 0 then
     return nil
   end
-  local bounds, mean, top, inside = {}, of.sum / of.count, 0, 0
+  local bounds, mean, top, inside = {}, of.sum / of.count, nil, 0
   for _, bound in ipairs(core.sorted_keys(of.buckets)) do
     if bound < math.huge and bound > 0 then
       bounds[#bounds + 1] = bound
       local count = of.buckets[bound]
-      if top == 0 and count >= of.count then top = bound end
+      if not top and count >= of.count then top = bound end
       if count > 0 and count < of.count then inside = inside + 1 end
     end
   end
   if #bounds == 0 then return nil end
-  if inside == 0 then return { sigma = 0, most = 0 } end
+  if inside == 0 then return { sigma = 0 } end
   local low, high, golden = math.log(least), math.log(most), (math.sqrt(5) - 1) / 2
   for _ = 1, steps do
     local a, b = high - golden * (high - low), low + golden * (high - low)

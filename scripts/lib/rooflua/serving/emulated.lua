@@ -55,7 +55,7 @@ end
 
 --- The rows of an engine's series that its release has; where they are not known those of the default engine, with a
 --- note.
-local function metrics_of(chosen, longest, told)
+local function metrics_of(reader, given, chosen, longest, told)
   local engine = chosen.engine
   if not engine.metrics then
     local other = catalogue.default()
@@ -64,10 +64,14 @@ local function metrics_of(chosen, longest, told)
     engine = other
     chosen = { release = catalogue.newest(engine) }
   end
-  local families = json.array {}
+  local families, options = json.array {}, nil
   local metrics = catalogue.said(engine, "metrics")
+  local function asked()
+    options = options or startup_logs.options(reader, given)
+    return options
+  end
   for _, row in ipairs(metrics) do
-    if release.holds(row, chosen.release) then families[#families + 1] = schema.family(row, longest) end
+    if release.holds(row, chosen.release) then families[#families + 1] = schema.family(row, longest, asked) end
   end
   return { families = families, labels = metrics.labels }
 end
@@ -97,7 +101,7 @@ local function server_options(reader, given, state, asked, told)
     block_tokens = kv and kv.block_tokens or math.max(shortest_block, first.config.block_size), kv_events = kv,
     default_tokens = asked.answer_tokens,
     tool_share = asked.tool_share, seed = given.seed or 0, session_headers = json.array(core.copy(session_headers)),
-    statuses = statuses_by_outcome(), metrics = metrics_of(chosen, longest, told),
+    statuses = statuses_by_outcome(), metrics = metrics_of(reader, given, chosen, longest, told),
     most_streams = asked.most_streams, request_s = asked.request_s }
 end
 

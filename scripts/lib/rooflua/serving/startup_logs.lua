@@ -47,6 +47,12 @@ local function engines_of(given)
   return out
 end
 
+--- What the first engine of a scenario does: {stated = options that the scenario states, resolved = by parameter}.
+function logs.options(reader, given)
+  local found = capacity.of(about_of(given, engines_of(given)[1] or {}), reader)
+  return { stated = found.facts.resolved.stated or {}, resolved = found.facts.resolved.values }
+end
+
 local function write(path, text)
   if path == "-" then
     io.stdout:write(text)
