@@ -82,11 +82,12 @@ local function shown(requests, at, since)
   return out
 end
 
---- Scrapes {at, shown} every `step` seconds. `about.restart`: when the server began again with all counters at 0.
+--- Scrapes {at, shown} every `step` seconds. `about.restart`: behind this time the server began
+--- again with all counters at 0.
 function dumps.scrapes(requests, seconds, step, about)
   local out = {}
   for at = 0, seconds, step do
-    local restart = about and about.restart and at >= about.restart and about.restart or -1
+    local restart = about and about.restart and at > about.restart and about.restart or -1
     out[#out + 1] = { at = start + at, shown = shown(requests, at, restart) }
   end
   return out

@@ -15,7 +15,12 @@ local least_of_all = 1 -- token of a length
 --- The load: {intervals = {{duration_s, rate_per_s, prompt_tokens, output_tokens, shared_frac}}, prompt_sigma, ...}.
 local function load_of(of)
   local out, all = { intervals = {} }, of.figures
-  local prompt, output = spread.of(of.sums.prompt_length), spread.of(of.sums.output_length)
+  local function spread_of(name)
+    local list = {}
+    for i, each in ipairs(of.intervals) do list[i] = each.sums[name] or {} end
+    return spread.of(of.sums[name], list)
+  end
+  local prompt, output = spread_of "prompt_length", spread_of "output_length"
   local shares = (all.hit_frac or 0) > least_hit_frac
   for i, each in ipairs(of.intervals) do
     out.intervals[i] = { duration_s = each.stop_s - each.start_s, rate_per_s = each.rate_per_s,
