@@ -19,8 +19,8 @@ local Piecewise = policy.define {
   source = "an inhomogeneous Poisson process; counters of an engine, as Prometheus keeps them",
   params = {
     intervals = { default = { { duration_s = 60, rate_per_s = 1, prompt_tokens = 512, output_tokens = 128 } },
-      type = "any", doc = "A list of { duration_s =, rate_per_s =, prompt_tokens =, output_tokens = }: lengths are means "
-        .. "of the interval. shared_frac = is the part of its prompts that all requests share." },
+      type = "any", doc = "A list of { duration_s =, rate_per_s =, prompt_tokens =, output_tokens = }: lengths are "
+        .. "means of the interval. shared_frac = is the part of its prompts that all requests share." },
     arrivals = { default = "counted", values = { "counted", "poisson" },
       doc = "counted: each interval has its number of requests. poisson: the number is drawn." },
     prompt_sigma = { default = 0.0, unit = "1", min = 0, max = 5,
@@ -101,7 +101,9 @@ local function spread(state, each)
 end
 
 --- A length with that mean. Without a spread, fractions of a token are kept for the next request.
-local function length(state, stream, mean, sigma, most, rest)
+local function length(state, what, stream)
+  local mean, sigma = state.each[what .. "_tokens"], state.policy[what .. "_sigma"]
+  local most, rest = state.policy["most_" .. what .. "_tokens"], what .. "_rest"
   if sigma > 0 then
     local drawn = math.floor(stream:lognormal(math.log(mean) - sigma * sigma / 2, sigma) + 0.5)
     return math.max(1, most > 0 and math.min(drawn, most) or drawn)
@@ -121,10 +123,9 @@ local function next_request(state)
     state.times, state.sent = spread(state, state.each), 0
   end
   state.sent, state.count = state.sent + 1, state.count + 1
-  local own, each = state.policy, state.each
+  local each = state.each
   local at_s = arrivals.in_time(state.times[state.sent], state.count, state.count, "workload.intervals")
-  local prompt = length(state, state.prompts, each.prompt_tokens, own.prompt_sigma, own.most_prompt_tokens, "prompt_rest")
-  local output = length(state, state.outputs, each.output_tokens, own.output_sigma, own.most_output_tokens, "output_rest")
+  local prompt, output = length(state, "prompt", state.prompts), length(state, "output", state.outputs)
   local fields
   local shared = math.floor(each.shared_frac * prompt + 0.5)
   if shared > 0 then

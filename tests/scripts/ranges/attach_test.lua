@@ -66,7 +66,9 @@ test("the hidden host time comes back, with a load of as many requests", functio
   printed.check_schema("attach", answer)
   test.equal(found.believed.kv_tokens, found.seen.kv_tokens)
   local host
-  for _, each in ipairs(found.calibrated.parameters) do host = each.path == "steps.host_step_s" and each.after or host end
+  for _, each in ipairs(found.calibrated.parameters) do
+    if each.path == "steps.host_step_s" then host = each.after end
+  end
   test.near(host, host_s, 0.05)
   test.has(found.load, "a load of 1", "2026-01-01 00:00:00 to")
   local own = dofile(written)
@@ -76,11 +78,13 @@ end)
 test("believed and seen have a value for each interval, and come together by the calibration", function()
   local found = json.decode(text_of(answer))
   local seen, believed, calibrated = found.seen.over_time, found.believed.over_time, found.calibrated.over_time
-  for _, name in ipairs { "arrivals_per_s", "running", "waiting", "kv_used_frac", "ttft_s_mean", "tpot_s_mean",
-    "output_tokens_per_s" } do
+  for _, name in ipairs { "arrivals_per_s", "running", "waiting", "kv_used_frac", "ttft_s_mean", "ttft_s_p90",
+    "tpot_s_mean", "e2e_s_mean", "output_tokens_per_s" } do
     for _, side in ipairs { seen, believed, calibrated } do test.equal(#side[name], #seen.ends_s, name) end
   end
-  for i, rate in ipairs(seen.arrivals_per_s) do test.near(calibrated.arrivals_per_s[i], rate, 1e-9, "interval " .. i) end
+  for i, rate in ipairs(seen.arrivals_per_s) do
+    test.near(calibrated.arrivals_per_s[i], rate, 1e-9, "interval " .. i)
+  end
   for i, tpot in ipairs(seen.tpot_s_mean) do
     if type(tpot) == "number" and type(calibrated.tpot_s_mean[i]) == "number" and seen.arrivals_per_s[i] > 0 then
       test.near(calibrated.tpot_s_mean[i], tpot, 0.1, "calibrated TPOT of interval " .. i)
@@ -113,7 +117,8 @@ end)
 test("files lists what a range has, and what of it is not read", function()
   local text, code = run("files", truth.range, "--verbose")
   test.equal(code, 0, text)
-  test.has(text, "a range over time: Prometheus, query_range, ", "ttft_s: vllm:time_to_first_token_seconds (", "(attach)")
+  test.has(text, "a range over time: Prometheus, query_range, ", "ttft_s: vllm:time_to_first_token_seconds (",
+    "(attach)")
   text = run("files", truth.tokens)
   test.has(text, "a range over time: Grafana, CSV of a panel", "series")
   text, code = run("check", "--from", truth.range)

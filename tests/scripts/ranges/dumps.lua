@@ -26,7 +26,8 @@ dumps.names = {
 }
 
 local bounds = { ttft = { 0.01, 0.05, 0.1, 0.25, 0.5, 1, 5 }, tpot = { 0.005, 0.01, 0.02, 0.05 },
-  e2e = { 0.3, 0.5, 0.8, 1, 1.5, 2, 5, 10 }, prompts = { 100, 200, 500, 1000, 2000 }, outputs = { 10, 20, 50, 100, 200 } }
+  e2e = { 0.3, 0.5, 0.8, 1, 1.5, 2, 5, 10 }, prompts = { 100, 200, 500, 1000, 2000 },
+  outputs = { 10, 20, 50, 100, 200 } }
 
 --- Requests of a load of two rates: {arrival, first, last, prompt, output}, in a way that is the same in every run.
 function dumps.requests(count, seconds)
@@ -166,7 +167,9 @@ function dumps.promtool(list)
   local lines = {}
   for _, each in ipairs(list) do
     lines[#lines + 1] = each.name .. label_text(each.labels) .. " =>"
-    for _, point in ipairs(each.points) do lines[#lines + 1] = ("%s @[%s]"):format(number(point[2]), number(point[1])) end
+    for _, point in ipairs(each.points) do
+      lines[#lines + 1] = ("%s @[%s]"):format(number(point[2]), number(point[1]))
+    end
   end
   return table.concat(lines, "\n") .. "\n"
 end

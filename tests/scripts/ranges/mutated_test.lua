@@ -10,9 +10,10 @@ local range = require "rooflua.ranges.range"
 local count = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 40
 local longest_s = 2
 
-local pieces = { "[", "{", "\"", "\\", "}", "=", ",", "\0", "\n", "\r\n", "\255\254", "null", "1e999", "-1", "NaN", "+Inf",
-  "99999999999999999999", ("["):rep(200), "\"values\":[", "le=\"\"", " =>\n", " @[1767225600]\n", "sep=;\n",
-  "vllm:prompt_tokens_total", "K", "%", "2026-01-01 00:00:00", "\"metric\":{}", "\"timeslices\":[{}]", ",,,,", "=HYPERLINK(1)" }
+local pieces = { "[", "{", "\"", "\\", "}", "=", ",", "\0", "\n", "\r\n", "\255\254", "null", "1e999", "-1", "NaN",
+  "+Inf", "99999999999999999999", ("["):rep(200), "\"values\":[", "le=\"\"", " =>\n", " @[1767225600]\n", "sep=;\n",
+  "vllm:prompt_tokens_total", "K", "%", "2026-01-01 00:00:00", "\"metric\":{}", "\"timeslices\":[{}]",
+  ",,,,", "=HYPERLINK(1)" }
 
 local list = dumps.series(dumps.scrapes(dumps.requests(60, 60), 70, 10), "vllm")
 

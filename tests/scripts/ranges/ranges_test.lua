@@ -9,7 +9,7 @@ local range = require "rooflua.ranges.range"
 local stamps = require "rooflua.ranges.stamps"
 
 local seconds, step = 120, 10
-local count = seconds / step + 1 -- intervals; in the last one none comes, and some end
+local interval_count = seconds / step + 1 -- in the last one none comes, and some end
 local requests = dumps.requests(400, seconds)
 local function scrapes(about) return dumps.scrapes(requests, seconds + step, step, about) end
 
@@ -38,7 +38,7 @@ local function check(of, what, rounding)
   test.near(of.figures.ttft_s.mean, (mean_of(function(each) return each.first - each.arrival end)), rounding, what)
   test.near(of.figures.prompt_tokens, (mean_of(function(each) return each.prompt end)), rounding, what)
   test.near(of.figures.output_tokens, (mean_of(function(each) return each.output end)), rounding, what)
-  test.equal(#of.intervals, count, what)
+  test.equal(#of.intervals, interval_count, what)
   for i, each in ipairs(of.intervals) do
     local where = ("%s, interval %d"):format(what, i)
     local mean, ended = mean_of(function(one) return is_in(one.last, i) and one.last - one.arrival or nil end)
@@ -86,7 +86,7 @@ end)
 
 test("slices of AIPerf's statistics are intervals, and statistics alone are one", function()
   local of = read(dumps.aiperf_json(vllm, 1))
-  test.equal(#of.intervals, count)
+  test.equal(#of.intervals, interval_count)
   test.equal(of.count, #requests)
   for i, each in ipairs(of.intervals) do
     local _, ended = mean_of(function(one) return is_in(one.last, i) and 1 or nil end)
@@ -97,8 +97,9 @@ test("slices of AIPerf's statistics are intervals, and statistics alone are one"
   test.equal(of.count, #requests)
   local text = "# AIPerf Server Metrics Export (CSV)\n# schema_version: 1.0\n#\nEndpoint,Type,Metric,Unit,avg,engine,"
     .. "Description\nlocalhost:8000,gauge,vllm:num_requests_running,,3.5,0,x\n\nEndpoint,Type,Metric,Unit,total,rate,"
-    .. "engine,finished_reason,Description\nlocalhost:8000,counter,vllm:request_success,,400,4,0,stop,x\nlocalhost:8000,"
-    .. "counter,vllm:prompt_tokens,,200000,2000,0,,x\nlocalhost:8000,counter,vllm:generation_tokens,,40000,400,0,,x\n\n"
+    .. "engine,finished_reason,Description\nlocalhost:8000,counter,vllm:request_success,,400,4,0,stop,x\n"
+    .. "localhost:8000,counter,vllm:prompt_tokens,,200000,2000,0,,x\n"
+    .. "localhost:8000,counter,vllm:generation_tokens,,40000,400,0,,x\n\n"
     .. "Endpoint,Type,Metric,Unit,count,count_rate,sum,avg,engine,Description,buckets\nlocalhost:8000,histogram,"
     .. "vllm:time_to_first_token_seconds,,400,4,80,0.2,0,x,0.1=100;1.0=400;+Inf=400\n"
   of = read(text)
@@ -151,7 +152,7 @@ test("a gap makes one interval of several, and times that do not meet are named"
     end
   end
   local of = read(dumps.query_range(list))
-  test.equal(#of.intervals, count - 2)
+  test.equal(#of.intervals, interval_count - 2)
   test.equal(of.count, #requests)
   list = dumps.series(scrapes(), "vllm")
   for _, each in ipairs(list) do
@@ -211,8 +212,8 @@ test("expressions are read as far as they say what their values are", function()
   local own = expressions.read 'histogram_quantile(0.95, sum by (le) (rate(vllm:x_bucket{model_name="m"}[1m])))'
   test.equal(own.form, "quantile")
   test.equal(own.name, "vllm:x")
-  for _, text in ipairs { "a / b", "max(x)", 'x{a=~"b"}', "histogram_quantile(2, rate(x_bucket[1m]))", "rate(x)", "x[5m]",
-    "topk(3, x)", "" } do
+  for _, text in ipairs { "a / b", "max(x)", 'x{a=~"b"}', "histogram_quantile(2, rate(x_bucket[1m]))", "rate(x)",
+    "x[5m]", "topk(3, x)", "" } do
     local found, why = expressions.read(text)
     test.check(found == nil and why ~= "", "'%s' is read", text)
   end
@@ -278,7 +279,7 @@ end)
 test("what cannot be read is an error that names the file, its line or its key", function()
   local json = dumps.query_range { vllm[1] }
   for text, problem in pairs {
-    ['{"status":"error","errorType":"bad_data","error":"no such metric"}'] = "Prometheus answered with an error: no such",
+    ['{"status":"error","errorType":"bad_data","error":"no such metric"}'] = "answered with an error: no such",
     [json:gsub('"0"%]', '"much"]', 1)] = "values[0][1]: expected a number",
     [json:gsub("1767225600,", '"x",', 1)] = "values[0][0]: expected seconds since 1970",
     ['{"status":"success","data":{"resultType":"matrix","result":[]}}'] = "no data: no counter of an engine",

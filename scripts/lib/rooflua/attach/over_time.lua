@@ -22,11 +22,11 @@ over_time.shown = {
 }
 
 --- {name = list}, where a list has null for an interval without a value; names without any are left out.
-local function listed(intervals, value_of)
+local function listed(parts, value_of)
   local out = {}
   for _, about in ipairs(over_time.shown) do
     local list, has = json.array {}, false
-    for i, each in ipairs(intervals) do
+    for i, each in ipairs(parts) do
       local value = value_of(each, about, i)
       list[i] = value ~= nil and value or json.null
       has = has or value ~= nil
@@ -93,8 +93,8 @@ end
 ---@param of table the range
 ---@param seen table of over_time.seen
 function over_time.simulated(reader, given, of, seen)
-  local with = core.copy(given, { metrics = core.copy(given.metrics and core.plain(given.metrics), { requests = true }) })
-  local run = single.run("serve", reader, with, { sketch = true })
+  local metrics = core.copy(given.metrics and core.plain(given.metrics), { requests = true })
+  local run = single.run("serve", reader, core.copy(given, { metrics = metrics }), { sketch = true })
   local ends, lists, timeline = seen.ends_s, {}, json.decode(run.sketch).timeline
   local first_s = run.requests[1] and run.requests[1].arrival_s or 0
   for _, each in ipairs(run.requests) do
@@ -118,7 +118,7 @@ function over_time.simulated(reader, given, of, seen)
     begin_s = end_s
     if name == "arrivals_per_s" then return #((lists.came or {})[i] or {}) / seconds end
     if of_bins[name] then return of_bins[name][i] end
-    local latency, what = name:match "^(%a+_s)_(%w+)$"
+    local latency, what = name:match "^(%w+_s)_(%w+)$"
     local values = (lists[latency] or {})[i]
     if not values then return nil end
     if what == "mean" then return statistics.mean(values) end

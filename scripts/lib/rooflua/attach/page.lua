@@ -31,7 +31,7 @@ local function chart_of(about, sides, ends)
     end
     is_seen = is_seen or side.is_seen and side.values[name] ~= nil
   end
-  if not is_seen then return nil end
+  if not is_seen or largest == 0 and name == "hit_frac" then return nil end
   local time_unit, time_scale = clock_of(ends[#ends])
   local unit, scale = unit_of(about[3], largest)
   local list = array {}
@@ -52,8 +52,9 @@ end
 local function time_section(document, sides)
   local seen, charts = document.seen.over_time, array {}
   for _, about in ipairs(over_time.shown) do charts[#charts + 1] = chart_of(about, sides, seen.ends_s) end
-  local lines = array { "Each point is an interval: what running requests, the queue and KV use were on average, what "
-    .. "came in it, the times of requests that ended in it (TTFT: that had their first token in it)." }
+  local lines = array { "Each point is an interval. Running requests, the queue and KV use are means of the samples in "
+    .. "it, or of the simulated time. E2E and TPOT are of requests that ended in it, TTFT of those that had their "
+    .. "first token in it. Quantiles lie between the bounds of buckets, also those of simulations." }
   if seen.start_s > 1e8 then
     table.insert(lines, 1, ("%s to %s UTC."):format(stamps.text(seen.start_s),
       stamps.text(seen.start_s + seen.ends_s[#seen.ends_s])))

@@ -1,5 +1,5 @@
--- A load over time as lines of a scenario: an interval a line, and above them the file and the series that each of their
--- values came from.
+-- A load over time as lines of a scenario: an interval a line, and above them the file and the series that each of
+-- their values came from.
 local native = require "rooflua.native"
 local quoting = require "rooflua.text.quoting"
 local stamps = require "rooflua.ranges.stamps"
@@ -40,6 +40,8 @@ local function spread_line(load, of, key, quantity)
     most and (" most_%s_tokens = %d,"):format(key, most) or "", comment("buckets of " .. of.sources[quantity]))
 end
 
+local interval_line = "      { duration_s = %s, rate_per_s = %s, prompt_tokens = %s, output_tokens = %s%s }, %s"
+
 --- The lines of `workload = ...`.
 ---@param run table a measured run of ranges/run.lua
 function range_lines.of(run)
@@ -51,10 +53,11 @@ function range_lines.of(run)
   lines[#lines + 1] = "    intervals = {"
   for i, each in ipairs(load.intervals) do
     local own = of.intervals[i]
-    lines[#lines + 1] = ("      { duration_s = %s, rate_per_s = %s, prompt_tokens = %s, output_tokens = %s%s }, %s"):format(
-      number(each.duration_s), number(each.rate_per_s), number(each.prompt_tokens), number(each.output_tokens),
-      each.shared_frac and ", shared_frac = " .. number(each.shared_frac) or "",
-      comment((of.has_dates and stamps.text(own.start_s) .. " UTC, " or "") .. ("%g requests"):format(own.arrivals)))
+    local shared = each.shared_frac and ", shared_frac = " .. number(each.shared_frac) or ""
+    local when = of.has_dates and stamps.text(own.start_s) .. " UTC, " or ""
+    lines[#lines + 1] = interval_line:format(number(each.duration_s), number(each.rate_per_s),
+      number(each.prompt_tokens), number(each.output_tokens), shared,
+      comment(("%s%g requests"):format(when, own.arrivals)))
   end
   lines[#lines + 1] = "    },"
   lines[#lines + 1] = "  },"

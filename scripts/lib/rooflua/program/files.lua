@@ -78,7 +78,8 @@ local function of_range(path, text, form)
     entry.read[#entry.read + 1] = { line = #entry.read + 1, means = quantity, text = native.printable(source) }
   end
   for i, each in ipairs(of.unread) do
-    entry.unread[i] = { line = i, text = native.printable(("%s: %s: %s"):format(each.where, each.name or "", each.why)) }
+    local said = ("%s: %s: %s"):format(each.where, each.name or "", each.why)
+    entry.unread[i] = { line = i, text = native.printable(said) }
   end
   for i, note in ipairs(of.notes) do entry.notes[i] = native.printable(note) end
   return entry

@@ -2,9 +2,8 @@
 -- of time where --slice-duration asks for them) and .csv (statistics).
 -- Source: github.com/ai-dynamo/aiperf, docs/server-metrics/server-metrics.md, server-metrics-json-schema.md
 --
--- Names lack `_total`. Scrapes have counters since the start of the server; slices and statistics have what they grew by.
+-- Names lack `_total`. Scrapes have counters since the start of the server, slices and statistics what they grew by.
 local core = require "rooflua.base.core"
-local fields = require "rooflua.formats.fields"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local stamps = require "rooflua.ranges.stamps"
@@ -57,15 +56,24 @@ local function series_of(out, known, file, where, name, labels, form)
   return series
 end
 
+local function needed_number(where, value)
+  if type(value) ~= "number" then fail("%s: expected a number, found %s", where, core.describe(value)) end
+  return value
+end
+
+local most_ns = 1e19
+
+--- Seconds of a stamp in nanoseconds since 1970.
+local function second_of(where, stamp)
+  local value = needed_number(where, stamp)
+  if not (value > 0 and value < most_ns) then fail("%s: expected nanoseconds since 1970, found %g", where, value) end
+  return value / 1e9
+end
+
 local function put(series, at, value, start)
   local i = #series.times + 1
   series.times[i], series.values[i] = at, value
   if start then series.starts[i] = start end
-end
-
-local function needed_number(where, value)
-  if type(value) ~= "number" then fail("%s: expected a number, found %s", where, core.describe(value)) end
-  return value
 end
 
 --- Calls put_part(name, labels, value) for sum, count and each bucket of a histogram.
@@ -83,7 +91,7 @@ end
 
 local function add_scrape(out, known, file, line)
   local document, where = line.document, line.where
-  local at = fields.needed(where, document, "timestamp_ns", 1e19) / 1e9
+  local at = second_of(where .. ": timestamp_ns", document.timestamp_ns)
   for name, list in core.sorted_pairs(document.metrics) do
     if not is_object(list) then fail("%s: metrics.%s: expected a list, found %s", where, name, core.describe(list)) end
     for i, entry in ipairs(list) do
@@ -149,8 +157,8 @@ local function add_series(out, known, file, where, name, metric, entry, first, l
   end
   for i, slice in ipairs(slices) do
     local place = ("%s.timeslices[%d]"):format(where, i - 1)
-    local start = fields.needed(place, slice, "start_ns", 1e19) / 1e9
-    local stop = fields.needed(place, slice, "end_ns", 1e19) / 1e9
+    if not is_object(slice) then fail("%s: expected an object, found %s", place, core.describe(slice)) end
+    local start, stop = second_of(place .. ".start_ns", slice.start_ns), second_of(place .. ".end_ns", slice.end_ns)
     if stop <= start then fail("%s: end_ns: expected more than start_ns", place) end
     add_stretch(adds(start, stop), kind, name, labels, slice, place)
   end

@@ -1,6 +1,6 @@
--- What Grafana exports of a panel (Inspect, Data, Download CSV): a column of times and a column for each series, or a
--- row for each value with its labels beside it.
--- Source: grafana.com, docs/grafana/latest/panels-visualizations/panel-inspector; packages/grafana-data/src/valueFormats
+-- What Grafana exports of a panel (Inspect, Data, Download CSV): a column of times and one for each series, or a row
+-- for each value with its labels beside it.
+-- Source: grafana.com, docs/grafana/latest/panels-visualizations/panel-inspector; grafana-data/src/valueFormats
 --
 -- With "Formatted data" cells have units, and counters are rounded.
 local core = require "rooflua.base.core"
@@ -85,8 +85,8 @@ local function add_value(path, series, row, column, at)
   if cell == nil or type(cell) == "string" and missing[cell:lower()] then return end
   local value, is_rounded = number_of(cell)
   if not value then
-    fail("%s:%d: column '%s': expected a number, with a unit of time, %% or K, Mil, Bil where it has one; found %s", path,
-      row.line, column, core.describe(cell))
+    fail("%s:%d: column '%s': expected a number, with a unit of time, %% or K, Mil, Bil where it has one; found %s",
+      path, row.line, column, core.describe(cell))
   end
   series.rounded = series.rounded or is_rounded
   series.times[#series.times + 1], series.values[#series.values + 1] = at, value
@@ -154,7 +154,8 @@ local function read_long(out, path, rows, header, time, values)
       local key = table.concat(parts, "\0") .. "\0" .. column
       if not known[key] then
         local own, why
-        if named then own, why = expressions.read(named) else why = "no column names it (__name__, Series or Metric)" end
+        if named then own, why = expressions.read(named) end
+        if not named then why = "no column names it (__name__, Series or Metric)" end
         known[key] = fresh(path, ("%s:%d"):format(path, row.line), own, why, labels)
         out[#out + 1] = known[key]
       end

@@ -185,8 +185,8 @@ local function thinned(times)
   return out, every
 end
 
---- Intervals {start_s, stop_s, sums, figures ..., arrivals, rate_per_s, running, waiting, kv_used_frac}, whether arrivals
---- are known and not only ends, and how many requests were in the server when the range begins.
+--- Intervals {start_s, stop_s, sums, figures ..., arrivals, rate_per_s, running, waiting, kv_used_frac}, whether
+--- arrivals are known and not only ends, and how many requests were in the server when the range begins.
 ---@param found table of series.lua; what is left out goes to its `unread`
 function intervals.of(found)
   local by_quantity = {}

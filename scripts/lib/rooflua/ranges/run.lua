@@ -1,6 +1,5 @@
 -- A range as a measured run: its means, and a load whose rate and lengths change by interval.
 local core = require "rooflua.base.core"
-local fields = require "rooflua.formats.fields"
 local piecewise = require "workloads.piecewise"
 local range = require "rooflua.ranges.range"
 local spread = require "rooflua.ranges.spread"
@@ -11,6 +10,7 @@ local fail = core.fail
 
 local least_hit_frac = 0.01 -- of prompts, below which nothing is said to be shared
 local least_of_all = 1 -- token of a length
+local most_requests, most_tokens = 1e7, 2147483647
 
 --- The load: {intervals = {{duration_s, rate_per_s, prompt_tokens, output_tokens, shared_frac}}, prompt_sigma, ...}.
 local function load_of(of)
@@ -35,8 +35,8 @@ end
 
 local function check(of)
   if of.count < 1 then fail("%s: no data: no request ended in the range", of.name) end
-  if of.count > fields.most_requests then
-    fail("%s: more than %g requests ended; ask for a shorter range", of.name, fields.most_requests)
+  if of.count > most_requests then
+    fail("%s: more than %g requests ended; ask for a shorter range", of.name, most_requests)
   end
   for _, name in ipairs { "prompt_tokens", "output_tokens" } do
     local mean = of.figures[name]
@@ -45,8 +45,8 @@ local function check(of)
         name == "prompt_tokens" and "prompts" or "answers",
         name == "prompt_tokens" and "prompt_tokens" or "generation_tokens")
     end
-    if not (mean >= 0 and mean <= fields.most_tokens) then
-      fail("%s: %s: %g tokens of a request: expected 0 to %d", of.name, name, mean, fields.most_tokens)
+    if not (mean >= 0 and mean <= most_tokens) then
+      fail("%s: %s: %g tokens of a request: expected 0 to %d", of.name, name, mean, most_tokens)
     end
   end
 end
@@ -70,8 +70,8 @@ function run.of(of, what)
   for _, note in ipairs(of.notes) do notes[#notes + 1] = note end
   if not is_spread then notes[#notes + 1] = "how lengths are spread is not known: those of an interval are alike" end
   if shares then
-    notes[#notes + 1] = ("%.0f %% of the prompt tokens were in the prefix cache: prompts begin alike by as much"):format(
-      100 * all.hit_frac)
+    notes[#notes + 1] = ("%.0f %% of the prompt tokens were in the prefix cache: prompts begin alike by as much")
+      :format(100 * all.hit_frac)
   end
   if not of.sums.tpot_s and of.sums.itl_s then
     notes[#notes + 1] = "its TPOT is the mean gap between tokens, in which a request weighs as many tokens as it has"

@@ -1,5 +1,5 @@
--- How lengths are spread inside of intervals, by the shares that a histogram's buckets have: sigma of lognormals with the
--- means of the intervals, which together have those shares.
+-- How lengths are spread inside of intervals, by the shares that a histogram's buckets have: sigma of lognormals with
+-- the means of the intervals, which together have those shares.
 local core = require "rooflua.base.core"
 
 local spread = {}

@@ -38,7 +38,8 @@ local function of_text(text)
   year, month, day, hour = tonumber(year), tonumber(month), tonumber(day), tonumber(hour)
   local most = month_days[month]
   if month == 2 and is_leap(year) then most = 29 end
-  if not most or day < 1 or day > most or hour > 23 or tonumber(minute) > 59 or tonumber(second) > 60 then return nil end
+  if not most or day < 1 or day > most then return nil end
+  if hour > 23 or tonumber(minute) > 59 or tonumber(second) > 60 then return nil end
   local part, zone = rest:match "^([.,]%d+)(.*)$"
   zone = zone or rest
   local offset = zone ~= "" and offset_of(zone) or zone == "" and 0

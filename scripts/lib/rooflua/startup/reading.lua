@@ -66,7 +66,9 @@ function reading.file(path)
   local record = reading.record(path, text)
   if record then return record end
   local what = reading.other_form(text)
-  if what then core.fail("--from %s: this is %s, which says nothing of a start; rooflua attach takes it", path, what) end
+  if what then
+    core.fail("--from %s: this is %s, which says nothing of a start; rooflua attach takes it", path, what)
+  end
   core.fail("--from %s: is no start-up log of vLLM, SGLang or TensorRT-LLM, nothing that a server says of itself, and "
     .. "starts no engine (rooflua files %s says what it is)", path, path)
 end

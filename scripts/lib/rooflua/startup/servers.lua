@@ -2,8 +2,8 @@
 -- such as SGLang's /get_server_info. Each is a record as log.lua gives it.
 --
 -- `server` of scripts/engines/*/startup.lua is {metrics, documents}:
---     metrics    {sample, model, facts = {label = fact}, options = {label = option}, values = {sample = fact}, source}: a
---                sample whose labels are the configuration, one that names the model, and samples that are a fact
+--     metrics    {sample, model, facts = {label = fact}, options = {label = option}, values = {sample = fact}, source}:
+--                a sample whose labels are the configuration, one that names the model, and samples that are a fact
 --     documents  rows {form, means, has = members of the document that tell it and their types, list = the member whose
 --                first entry is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each
 --                of its entries}, is_all = has names all members, is_options = its other members are all options,
