@@ -11,11 +11,11 @@ namespace rooflua::emulate {
 namespace {
 
 constexpr std::string_view quantity_names[quantity_count] = {
-    "running",      "waiting",       "kv_used_frac",   "used_tokens",   "total_tokens",
-    "total_blocks", "block_tokens",  "one",            "preemptions",   "prompt_tokens",
-    "output_tokens", "prefix_queries", "prefix_hits",   "requests",      "finished",
-    "aborted",      "ttft_s",        "itl_s",          "tpot_s",        "e2e_s",
-    "queue_s",      "prefill_s",     "decode_s",       "inference_s",   "prompt_length",
+    "running",       "waiting",        "kv_used_frac", "used_tokens", "total_tokens",
+    "total_blocks",  "block_tokens",   "one",          "preemptions", "prompt_tokens",
+    "output_tokens", "prefix_queries", "prefix_hits",  "requests",    "finished",
+    "aborted",       "ttft_s",         "itl_s",        "tpot_s",      "e2e_s",
+    "queue_s",       "prefill_s",      "decode_s",     "inference_s", "prompt_length",
     "output_length", "max_tokens"};
 
 Quantity quantity_named(const std::string& word, const std::string& where) {
@@ -61,6 +61,7 @@ Metrics::Metrics(const Json& told, std::string model, std::int32_t replicas)
     families_.push_back(std::move(family));
   }
   labels_ = labels_in(fields.need_table("labels"));
+  unused_blocks_ = fields.small_integer("unused_blocks").value_or(0);
   for (Observed& own : observed_) {
     for (const char* reason : {"stop", "length", "abort"}) own.finished[reason] = 0;
   }
@@ -133,9 +134,9 @@ double Metrics::now(const Simulation& simulation, std::int32_t index, Quantity q
     case Quantity::used_tokens:
       return used * block;
     case Quantity::total_tokens:
-      return total * block;
+      return (total + unused_blocks_) * block;
     case Quantity::total_blocks:
-      return total;
+      return total + unused_blocks_;
     case Quantity::block_tokens:
       return block;
     case Quantity::one:
@@ -150,7 +151,8 @@ Labels Metrics::labels_of(const Simulation& simulation, std::int32_t index,
   Labels out = labels_;
   out.insert(out.end(), family.labels.begin(), family.labels.end());
   const Replica& replica = simulation.replica(index);
-  const std::int64_t blocks = replica.kv().total_blocks(), block = replica.config().block_size;
+  const std::int64_t blocks = replica.kv().total_blocks() + unused_blocks_;
+  const std::int64_t block = replica.config().block_size;
   for (auto& [key, text] : out) {
     replace(text, "%model", model_);
     replace(text, "%replica", std::to_string(index));

@@ -60,8 +60,9 @@ struct Ended {
 class Metrics {
  public:
   /// @param told  {families = [{name, type, help, quantity, buckets?, labels?}], labels = {key =
-  /// text}}; a label's text may hold %model, %replica, %blocks, %block_tokens and %kv_tokens. Labels
-  /// of a family stand behind those of all.
+  /// text}, unused_blocks?: that the engine counts and no request gets}; a label's text may hold
+  /// %model, %replica, %blocks, %block_tokens and %kv_tokens. Labels of a family stand behind those
+  /// of all.
   /// @throws Error for a quantity that does not exist
   Metrics(const Json& told, std::string model, std::int32_t replicas);
 
@@ -95,6 +96,7 @@ class Metrics {
   std::vector<Family> families_;
   Labels labels_;
   std::string model_;
+  int unused_blocks_ = 0;
   std::vector<Observed> observed_;  // by replica
 };
 

@@ -11,6 +11,9 @@ return {
         ["sglang:page_size"] = "block_size" },
       source = "python/sglang/srt/observability/metrics_collector.py" },
     documents = {
+      { form = "models", means = "/v1/models of SGLang", list = "data", has = { object = "string", data = "table" },
+        is = { ["data.1.owned_by"] = "sglang" }, facts = { root = "model", max_model_len = "max_model_len" },
+        source = "python/sglang/srt/entrypoints/openai/protocol.py, ModelCard" },
       { form = "server_info", means = "/get_server_info of SGLang", is_options = true,
         has = { model_path = "string", mem_fraction_static = "number" },
         facts = { version = "release", max_total_num_tokens = "kv_tokens" },

@@ -14,7 +14,7 @@ local lengths = "1-2-5"
 local source = "vllm/v1/metrics/loggers.py"
 --- Fields of vllm/config/cache.py; what a scenario has nothing of is left out.
 local cache = { block_size = "%block_tokens", num_gpu_blocks = "%blocks", cache_dtype = "%stated.kv_cache_dtype|auto",
-  gpu_memory_utilization = "%resolved.memory_utilization", enable_prefix_caching = "%resolved.prefix_caching",
+  gpu_memory_utilization = "%fact.share", enable_prefix_caching = "%fact.prefix_caching",
   num_gpu_blocks_override = "%stated.num_gpu_blocks_override|None" }
 local cache_with_tokens = { kv_cache_size_tokens = "%kv_tokens" }
 for name, text in pairs(cache) do cache_with_tokens[name] = text end

@@ -18,8 +18,8 @@ local function one_two_five(longest)
   end
 end
 
---- Labels as Python prints them. "%resolved.NAME" is what the engine does, "%stated.NAME|WORD" an option that the
---- scenario states, else the word; the program fills in the others.
+--- Labels as Python prints them. "%fact.NAME" is what the ledger has of the engine, "%stated.NAME|WORD" an option that
+--- the scenario states, else the word; the program fills in the others.
 local function labels_of(labels, options)
   local out = {}
   for name, text in pairs(labels) do
@@ -27,8 +27,8 @@ local function labels_of(labels, options)
     local value = text
     if key then value = options.stated[key] end
     if key and value == nil then value = otherwise end
-    key = text:match "^%%resolved%.([%w_]+)$"
-    if key then value = options.resolved[key] end
+    key = text:match "^%%fact%.([%w_]+)$"
+    if key then value = options.facts[key] end
     if type(value) == "boolean" then value = value and "True" or "False" end
     out[name] = value == nil and "None" or tostring(value)
   end
@@ -37,7 +37,7 @@ end
 
 --- {name, type, quantity, help, buckets, labels} of a row.
 ---@param longest number of a sequence, in tokens
----@param options fun(): table {stated, resolved} of the engine, which only some rows ask for
+---@param options fun(): table {stated, facts} of the engine, which only some rows ask for
 function served_metrics.family(row, longest, options)
   core.check_keys(row, keys, "metrics")
   local buckets = row.buckets

@@ -4,7 +4,8 @@
 -- `server` of scripts/engines/*/startup.lua is {metrics, documents}:
 --     metrics    {sample, model, facts = {label = fact}, options = {label = option}, values = {sample = fact}, source}:
 --                a sample whose labels are the configuration, one that names the model, and samples that are a fact
---     documents  rows {form, means, has = members of the document that tell it and their types, list = the member whose
+--     documents  rows {form, means, has = members of the document that tell it and their types, is = members and their
+--                values, list = the member whose
 --                first entry is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each
 --                of its entries}, is_all = has names all members, is_options = its other members are all options,
 --                without = those that are none, source}
@@ -142,6 +143,9 @@ end
 local function tells(row, document)
   for path, kind in pairs(row.has) do
     if type(at(document, path)) ~= kind then return false end
+  end
+  for path, value in pairs(row.is or {}) do
+    if at(document, path) ~= value then return false end
   end
   for name in pairs(row.is_all and document or {}) do
     if row.has[name] == nil then return false end
