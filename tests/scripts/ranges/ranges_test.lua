@@ -294,6 +294,8 @@ test("what cannot be read is an error that names the file, its line or its key",
   end
   local of = { { metric = { __name__ = "vllm:request_success_total" }, values = { { 1767225600, "1" },
     { 1767225610, "9" } } } }
+  local late = test.file("late.json", dumps.query_range(vllm):gsub("1767225730,", "1967225730,"))
+  test.raises("days, and the clock shows at most 100", function() measured_runs.read_all(late) end)
   local path = test.file("few.json", require("rooflua.json").encode(of))
   test.raises("no series says how long prompts are", function() measured_runs.read_all(path) end)
 end)

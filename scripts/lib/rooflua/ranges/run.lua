@@ -10,7 +10,7 @@ local fail = core.fail
 
 local least_hit_frac = 0.01 -- of prompts, below which nothing is said to be shared
 local least_of_all = 1 -- token of a length
-local most_requests, most_tokens = 1e7, 2147483647
+local most_requests, most_tokens, most_days = 1e7, 2147483647, 100
 
 --- The load: {intervals = {{duration_s, rate_per_s, prompt_tokens, output_tokens, shared_frac}}, prompt_sigma, ...}.
 local function load_of(of)
@@ -34,7 +34,13 @@ local function load_of(of)
 end
 
 local function check(of)
+  local days = (of.stop_s - of.start_s) / 86400
+  if days > most_days then
+    fail("%s: the range lasts %.4g days, and the clock shows at most %d; is one of its times wrong?", of.name, days,
+      most_days)
+  end
   if of.count < 1 then fail("%s: no data: no request ended in the range", of.name) end
+  if of.arrivals < 1 then fail("%s: no data: no request came in the range", of.name) end
   if of.count > most_requests then
     fail("%s: more than %g requests ended; ask for a shorter range", of.name, most_requests)
   end
