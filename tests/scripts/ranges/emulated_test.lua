@@ -1,5 +1,5 @@
--- A range of servers that are emulated: clients ask them over HTTP, their /metrics is scraped meanwhile, and the scrapes
--- become a dump. What comes back is what was asked, and --url finds the KV cache of the emulated engine.
+-- A range of servers that are emulated: clients ask them over HTTP, their /metrics is scraped meanwhile, and the
+-- scrapes become a dump. What comes back is what was asked, and --url finds the KV cache of the emulated engine.
 -- ROOFLUA_ATTACHED says how many servers are asked for a range; else none is, since it takes seconds of real time.
 local test = dofile "tests/scripts/harness.lua"
 local expressions = require "rooflua.ranges.expressions"
@@ -45,8 +45,8 @@ test("--url finds the KV cache of each engine in /metrics, exactly what the ledg
     { "sglang 0.5.9", "kv_blocks" }, { "sglang 0.5.12", "kv_tokens" } } do
     local url, process = served(each[1])
     if not url then test.skip "this program was built without libevent: no server answers" end
-    local found = json.decode(output_of(("%s attach --url %s --watch 0 --hardware h100-sxm --engine %q --json - --limit 2")
-      :format(program, url, each[1])))
+    local command = "%s attach --url %s --watch 0 --hardware h100-sxm --engine %q --json - --limit 2"
+    local found = json.decode(output_of(command:format(program, url, each[1])))
     os.execute("kill " .. process)
     test.check(found.seen[each[2]] ~= nil, "%s: %s is not seen", each[1], each[2])
     test.equal(found.believed[each[2]], found.seen[each[2]], each[1])
@@ -93,7 +93,9 @@ for i = 1, servers do
     local url, process = served(engine, "--speed 20")
     if not url then test.skip "this program was built without libevent: no server answers" end
     local scrapes, prompts, outputs, asked = {}, 0, 0, 0
-    local function scrape(n) scrapes[n] = { at = 1767225600 + 10 * n, page = output_of("curl -s " .. url .. "/metrics") } end
+    local function scrape(n)
+      scrapes[n] = { at = 1767225600 + 10 * n, page = output_of("curl -s " .. url .. "/metrics") }
+    end
     scrape(1)
     for n = 2, 5 do
       for k = 1, n do
