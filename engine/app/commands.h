@@ -149,7 +149,7 @@ struct UpgradeArguments {
 struct AttachArguments {
   AskedScenario asked;
   std::vector<std::string> files;
-  std::string bench, write, url;
+  std::string bench, write, url, html;
   std::optional<double> limit_s;
   std::optional<int> watched_s;  // between two scrapes of the server
 };

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_text.h"
+#include "measure/html/sections.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::app {
@@ -41,6 +42,7 @@ void add_attach(const Command& app) {
   command.option("--bench", a->bench, bench_help, {.check = given()});
   command.option("--write", a->write,
                  "Write all of it as one scenario, which runs without the files");
+  command.option("--html", a->html, "Write believed and seen over time as one page");
   command.option("--limit", a->limit_s, "Seconds after which no further setting is tried (60)",
                  {.check = between(1, 1e6)});
   command.option("--seed", a->asked.seed, "Of the load that is simulated", {.check = seeds()});
@@ -50,7 +52,7 @@ void add_attach(const Command& app) {
 }
 
 int attach(const AttachArguments& arguments, const std::filesystem::path& home) {
-  check_files({arguments.asked.json, arguments.write}, arguments.files);
+  check_files({arguments.asked.json, arguments.write, arguments.html}, arguments.files);
   if (arguments.files.empty() && arguments.url.empty())
     throw Misused("attach",
                   "file is missing: a start-up log, a result, ..., or --url http://HOST:PORT");
@@ -66,6 +68,7 @@ int attach(const AttachArguments& arguments, const std::filesystem::path& home) 
   put(options, "limit_s", arguments.limit_s);
   options["jobs"] = arguments.asked.jobs;
   put(options, "write", arguments.write);
+  options["page"] = !arguments.html.empty();
   script::Vm vm({.home = home,
                  .timeout_s = arguments.limit_s.value_or(attach_limit_s) + attach_grace_s,
                  .print_to_stderr = arguments.asked.json == "-"});
@@ -81,6 +84,8 @@ int attach(const AttachArguments& arguments, const std::filesystem::path& home) 
     write_document(visit.named_in(*found.find("document")), arguments.asked.json);
   if (!arguments.write.empty())
     write_text(visit.named(found.find("written")->text()), arguments.write);
+  if (!arguments.html.empty())
+    write_text(visit.named(html::described_page(*found.find("page"))), arguments.html);
   return 0;
 }
 

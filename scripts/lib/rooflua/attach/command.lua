@@ -11,6 +11,8 @@ local launch = require "rooflua.applied.launch"
 local limits = require "rooflua.attach.limits"
 local loads = require "rooflua.plausible.loads"
 local opening = require "rooflua.runs.opening"
+local over_time = require "rooflua.attach.over_time"
+local page = require "rooflua.attach.page"
 local scenario = require "rooflua.attach.scenario"
 local seen = require "rooflua.startup.seen"
 local single = require "rooflua.runs.single"
@@ -43,8 +45,12 @@ local function compared(asked, run, given)
   local here = { reader = asked.reader, given = given, jobs = 1, is_late = function() return false end }
   local row = trials.rows(here, { {} })[1]
   if row.problem then error(row.problem, 0) end
-  local load = loads.measured(run)
-  return figures.compare(figures.measured(run), figures.simulated(row), row,
+  local load, simulated = loads.measured(run), figures.simulated(row)
+  if run.range then -- its tokens are those of the range, and a simulation ends with its last request
+    local part = row.summary.duration_s / (run.range.stop_s - run.range.start_s)
+    simulated.output_tokens_per_s = simulated.output_tokens_per_s * math.min(1, part)
+  end
+  return figures.compare(figures.measured(run), simulated, row,
     { is_closed = load.is_closed, count = load.count }), os.clock() - start_s
 end
 
@@ -136,9 +142,18 @@ local function values_of(beside, rows, fit)
   return out
 end
 
---- What the program calls: {text, document, written}.
+--- Adds series over time to believed, seen and calibrated, where a file has a range.
+local function add_series(values, asked, run, given, fit)
+  if not run or not run.range then return end
+  values.seen.over_time = over_time.seen(run.range)
+  local function simulated(of) return over_time.simulated(asked.reader, of, run.range, values.seen.over_time) end
+  values.believed.over_time = simulated(given)
+  if fit then values.calibrated.over_time = simulated(fit.fitted) end
+end
+
+--- What the program calls: {text, document, written, page}.
 ---@param given table {files, pages = of a server that runs, hardware, engine, model, bench, seed, jobs, limit_s,
---- write = the file that a text is for}
+--- write = the file that a text is for, page: whether a page is asked for}
 function command.run(given)
   local limit_s = given.limit_s or default_limit_s
   local is_late, found = asked_about.clock(limit_s), sources.of(given.files, given.pages or {})
@@ -151,6 +166,7 @@ function command.run(given)
   asked.given = fit and fit.fitted or table_
   local run = single.run("serve", reader, asked.given, { document = true, sketch = true })
   local pays, values = gains.of(asked, is_closed(found, workload, table_.seed)), values_of(beside, rows, fit)
+  add_series(values, asked, found.runs[1], table_, fit)
   local document = { schema = "rooflua.attach/1", sources = json.array(found.list), load = said,
     scenario = { title = title, gpus = pays.gpus }, believed = values.believed, seen = values.seen,
     calibrated = values.calibrated, not_calibrated = why, memory = beside, figures = rows,
@@ -160,7 +176,9 @@ function command.run(given)
   for _, note in ipairs(run.notes or {}) do table.insert(document.notes, note) end
   local text_ = given.write and written(reader, given, found, about, workload, said, fit)
   document.scenario.text = text_ or nil
-  return { text = text.of(document, title), document = document, written = text_ or nil }
+  local report = text.of(document, title)
+  return { text = report, document = document, written = text_ or nil,
+    page = given.page and page.of(document, report) or nil }
 end
 
 return command

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local quoting = require "rooflua.text.quoting"
+local range_lines = require "rooflua.attach.range_lines"
 local statistics = require "rooflua.base.statistics"
 local template = require "rooflua.applied.template"
 
@@ -32,6 +33,7 @@ end
 
 --- Lines of a workload like a measured run.
 local function load_lines(run)
+  if run.range then return range_lines.of(run) end
   local rate, from = run.rate_per_s or run.recorded_times and rate_of(run), comment(run.path .. ", " .. run.how)
   local kind = rate and "poisson" or "closed_loop"
   local how = rate and ("rate_per_s = %.6g"):format(rate) or ("clients = %d"):format(run.clients or #run.requests)
