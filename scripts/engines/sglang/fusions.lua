@@ -110,6 +110,7 @@ fusions.kernels = {
     source = "pull requests 34245, 34262: Kimi and Muse Glimmer; exceptions: arg_groups/cuda_graph_hook.py of main in "
       .. "2026-10" },
   router_gemm.row { family = "minimax_m2", router_gemm = in_32_bits,
+    code = "python/sglang/srt/models/minimax_m2.py: MiniMaxM2MoE",
     source = "pull request 22744: the gate in FP32 is 9.1 % of a decode at 64 requests, 3.3 % in TF32" },
   { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2), fitted = true,
     source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
