@@ -149,9 +149,9 @@ struct UpgradeArguments {
 struct AttachArguments {
   AskedScenario asked;
   std::vector<std::string> files;
-  std::string bench, write, url;
+  std::string bench, write, url, html;
   std::optional<double> limit_s;
-  int watched_s = 10;  // between two scrapes of the server
+  std::optional<int> watched_s;  // between two scrapes of the server
 };
 
 struct CalibrateArguments {

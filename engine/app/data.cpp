@@ -45,7 +45,9 @@ void print_hardware(const Hardware& gpu) {
   std::printf("  memory     %8.2f TB/s, %.0f GB\n", gpu.memory_bandwidth * unit::s / unit::TB,
               gpu.memory / unit::GB);
   std::printf("  link       %8.0f GB/s one way\n", gpu.link_bandwidth * unit::s / unit::GB);
-  std::printf("  %d SMs at %.2f GHz, L2 %.0f MB\n", gpu.sms, gpu.clock_hz / 1e9, gpu.l2 / unit::MB);
+  std::printf("  %d SMs at %.2f GHz", gpu.sms, gpu.clock_hz / 1e9);
+  if (gpu.l2 > Bytes()) std::printf(", L2 %.0f MB", gpu.l2 / unit::MB);
+  std::printf("\n");
   if (!gpu.tables_from.empty()) std::printf("  borrows tables from %s\n", gpu.tables_from.c_str());
   for (const auto& [key, source] : gpu.sources)
     std::printf("  source of %s: %s\n", key.c_str(), source.c_str());

@@ -36,7 +36,8 @@ std::string layers_of(const Model& model) {
   std::string out;
   for (const AttentionLayers& each : model.attentions) {
     const auto& kind = attention_words[static_cast<std::size_t>(each.kind)].name;
-    out += (out.empty() ? "" : " + ") + std::to_string(each.layers) + " " + std::string(kind) +
+    out += (out.empty() ? "" : " + ") + std::to_string(each.layers) +
+           (each.visits > 1 ? " x " + std::to_string(each.visits) : "") + " " + std::string(kind) +
            figure_of(each);
   }
   return out;

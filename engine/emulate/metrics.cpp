@@ -11,11 +11,12 @@ namespace rooflua::emulate {
 namespace {
 
 constexpr std::string_view quantity_names[quantity_count] = {
-    "running",     "waiting",       "kv_used_frac",  "used_tokens",    "total_tokens",
-    "preemptions", "prompt_tokens", "output_tokens", "prefix_queries", "prefix_hits",
-    "requests",    "finished",      "aborted",       "ttft_s",         "itl_s",
-    "tpot_s",      "e2e_s",         "queue_s",       "prefill_s",      "decode_s",
-    "inference_s", "prompt_length", "output_length", "max_tokens"};
+    "running",       "waiting",        "kv_used_frac", "used_tokens", "total_tokens",
+    "total_blocks",  "block_tokens",   "one",          "preemptions", "prompt_tokens",
+    "output_tokens", "prefix_queries", "prefix_hits",  "requests",    "finished",
+    "aborted",       "ttft_s",         "itl_s",        "tpot_s",      "e2e_s",
+    "queue_s",       "prefill_s",      "decode_s",     "inference_s", "prompt_length",
+    "output_length", "max_tokens"};
 
 Quantity quantity_named(const std::string& word, const std::string& where) {
   const auto* found = std::find(std::begin(quantity_names), std::end(quantity_names), word);
@@ -25,6 +26,14 @@ Quantity quantity_named(const std::string& word, const std::string& where) {
                                                              std::end(quantity_names))));
   }
   return static_cast<Quantity>(found - std::begin(quantity_names));
+}
+
+/// The labels of an object, in its order.
+Labels labels_in(const Fields& object) {
+  Labels out;
+  for (const Json::Member& each : object.object().members())
+    out.emplace_back(each.key, each.value.text());
+  return out;
 }
 
 void replace(std::string& text, std::string_view what, const std::string& with) {
@@ -44,15 +53,15 @@ Metrics::Metrics(const Json& told, std::string model, std::int32_t replicas)
     family.help = each.need_text("help");
     family.quantity = quantity_named(each.need_text("quantity"), "metrics: " + family.name);
     family.buckets = each.numbers("buckets");
+    if (const auto labels = each.table("labels")) family.labels = labels_in(*labels);
     each.finish();
     if (family.type == "histogram") {
       for (Observed& own : observed_) own.histograms[family.quantity].emplace_back(family.buckets);
     }
     families_.push_back(std::move(family));
   }
-  const Fields labels = fields.need_table("labels");
-  for (const Json::Member& each : labels.object().members())
-    labels_.emplace_back(each.key, each.value.text());
+  labels_ = labels_in(fields.need_table("labels"));
+  unused_blocks_ = fields.small_integer("unused_blocks").value_or(0);
   for (Observed& own : observed_) {
     for (const char* reason : {"stop", "length", "abort"}) own.finished[reason] = 0;
   }
@@ -125,17 +134,31 @@ double Metrics::now(const Simulation& simulation, std::int32_t index, Quantity q
     case Quantity::used_tokens:
       return used * block;
     case Quantity::total_tokens:
-      return total * block;
+      return (total + unused_blocks_) * block;
+    case Quantity::total_blocks:
+      return total + unused_blocks_;
+    case Quantity::block_tokens:
+      return block;
+    case Quantity::one:
+      return 1;
     default:
       return observed_[static_cast<std::size_t>(index)].counts[static_cast<std::size_t>(quantity)];
   }
 }
 
-Labels Metrics::labels_of(std::int32_t replica) const {
+Labels Metrics::labels_of(const Simulation& simulation, std::int32_t index,
+                          const Family& family) const {
   Labels out = labels_;
+  out.insert(out.end(), family.labels.begin(), family.labels.end());
+  const Replica& replica = simulation.replica(index);
+  const std::int64_t blocks = replica.kv().total_blocks() + unused_blocks_;
+  const std::int64_t block = replica.config().block_size;
   for (auto& [key, text] : out) {
     replace(text, "%model", model_);
-    replace(text, "%replica", std::to_string(replica));
+    replace(text, "%replica", std::to_string(index));
+    replace(text, "%blocks", std::to_string(blocks));
+    replace(text, "%block_tokens", std::to_string(block));
+    replace(text, "%kv_tokens", std::to_string(blocks * block));
   }
   return out;
 }
@@ -148,7 +171,7 @@ void Metrics::write(const Simulation& simulation, std::int32_t only, Exposition&
     for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
       if (only >= 0 && i != only) continue;
       const Observed& own = observed_[static_cast<std::size_t>(i)];
-      const Labels labels = labels_of(i);
+      const Labels labels = labels_of(simulation, i, family);
       if (family.type == "histogram") {
         out.add(labels, own.histograms.at(family.quantity)[place]);
       } else if (family.quantity == Quantity::finished) {

@@ -22,6 +22,9 @@ enum class Quantity : std::int32_t {
   kv_used_frac,
   used_tokens,
   total_tokens,
+  total_blocks,
+  block_tokens,
+  one,  // of a series whose labels say something
   // counted
   preemptions,
   prompt_tokens,
@@ -44,7 +47,7 @@ enum class Quantity : std::int32_t {
   output_length,
   max_tokens,
 };
-inline constexpr int quantity_count = 24;
+inline constexpr int quantity_count = 27;
 
 /// A request that ended, for the series.
 struct Ended {
@@ -56,8 +59,10 @@ struct Ended {
 
 class Metrics {
  public:
-  /// @param told  {families = [{name, type, help, quantity, buckets?}], labels = {key = text}}; a
-  /// label's text may hold %model and %replica
+  /// @param told  {families = [{name, type, help, quantity, buckets?, labels?}], labels = {key =
+  /// text}, unused_blocks?: that the engine counts and no request gets}; a label's text may hold
+  /// %model, %replica, %blocks, %block_tokens and %kv_tokens. Labels of a family stand behind those
+  /// of all.
   /// @throws Error for a quantity that does not exist
   Metrics(const Json& told, std::string model, std::int32_t replicas);
 
@@ -76,6 +81,7 @@ class Metrics {
     std::string name, type, help;
     Quantity quantity = Quantity::running;
     std::vector<double> buckets;
+    Labels labels;
   };
   struct Observed {
     std::array<double, quantity_count> counts{};
@@ -84,12 +90,13 @@ class Metrics {
   };
   void observe(std::int32_t replica, Quantity quantity, double value);
   double now(const Simulation& simulation, std::int32_t replica, Quantity quantity) const;
-  Labels labels_of(std::int32_t replica) const;
+  Labels labels_of(const Simulation& simulation, std::int32_t replica, const Family& family) const;
   double& count(std::int32_t replica, Quantity quantity);
 
   std::vector<Family> families_;
-  std::vector<std::pair<std::string, std::string>> labels_;
+  Labels labels_;
   std::string model_;
+  int unused_blocks_ = 0;
   std::vector<Observed> observed_;  // by replica
 };
 

@@ -72,7 +72,7 @@ Bytes block_bytes(const Model& model, const DeploymentOptions& options, Dtype kv
   const double tokens = double(options.block_size) / options.dcp;
   double bytes = 0;
   for (const AttentionLayers& each : model.attentions)
-    bytes += each.layers * (tokens * on_rank(each, options.tp).growing_bytes(kv_dtype));
+    bytes += each.layer_visits() * (tokens * on_rank(each, options.tp).growing_bytes(kv_dtype));
   return bytes * unit::byte;
 }
 
@@ -83,7 +83,8 @@ Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_
   const double longest = model.max_model_len > 0 ? model.max_model_len : 1e9;
   for (const AttentionLayers& each : model.attentions) {
     const double tokens = std::min(longest, double(each.window) + options.block_size);
-    bytes += each.layers * on_rank(each, options.tp).bounded_bytes(kv_dtype) * tokens * unit::byte;
+    bytes += each.layer_visits() * on_rank(each, options.tp).bounded_bytes(kv_dtype) * tokens *
+             unit::byte;
   }
   return bytes;
 }

@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* reference_family = "hopper";
+constexpr int most_lenders = 2;
 
 fs::path file_of(const std::string& architecture, const fs::path& home) {
   return home / "bench_data" / "families" / (architecture + ".toml");
@@ -66,8 +67,9 @@ Family taken_over(const Family& lender, const std::string& title) {
   return family;
 }
 
-/// @param may_borrow  a lender itself takes nothing over: one step, no chains
-Family read_family(const fs::path& path, const fs::path& home, bool may_borrow) {
+/// @param lenders  how many families may stand behind each other: CDNA 5 takes over what CDNA 4 has,
+///                 which takes over what it did not fit
+Family read_family(const fs::path& path, const fs::path& home, int lenders) {
   const Json document = read_toml(path);
   const Fields fields(document, path.string());
   const std::string title = fields.need_text("title");
@@ -75,12 +77,12 @@ Family read_family(const fs::path& path, const fs::path& home, bool may_borrow) 
   const auto lender = fields.text("constants_from");
   if (lender) {
     const fs::path file = file_of(*lender, home);
-    if (!may_borrow || !fs::exists(file)) {
+    if (lenders == 0 || !fs::exists(file)) {
       throw Error(fields.where("constants_from"),
                   "expected a family with constants of its own in " + path.parent_path().string() +
                       ", found '" + *lender + "'");
     }
-    family = taken_over(read_family(file, home, false), title);
+    family = taken_over(read_family(file, home, lenders - 1), title);
   }
   family.title = title;
   family.fitted_on = joined(fields.texts("fitted_on"), ", ");
@@ -96,11 +98,11 @@ Family read_family(const fs::path& path, const fs::path& home, bool may_borrow) 
 
 Family load_family(const std::string& architecture, const fs::path& home) {
   const fs::path own = file_of(architecture, home);
-  if (names_a_file(architecture) && fs::exists(own)) return read_family(own, home, true);
+  if (names_a_file(architecture) && fs::exists(own)) return read_family(own, home, most_lenders);
   const fs::path reference = file_of(reference_family, home);
   if (!fs::exists(reference)) return {};
   const bool unknown = architecture.empty() || architecture == "unknown";
-  return taken_over(read_family(reference, home, false),
+  return taken_over(read_family(reference, home, 0),
                     unknown ? "a GPU of unknown architecture" : architecture);
 }
 

@@ -58,7 +58,7 @@ const LatentAttention* Model::latent() const {
 
 int Model::full_attention_layers() const {
   int growing = 0;
-  for (const AttentionLayers& each : attentions) growing += each.grows() ? each.layers : 0;
+  for (const AttentionLayers& each : attentions) growing += each.grows() ? each.layer_visits() : 0;
   return growing;
 }
 
@@ -83,26 +83,28 @@ int Model::dense_mlp_layers() const {
 
 Bytes Model::kv_bytes_per_token(Dtype kv) const {
   double bytes = 0;
-  for (const AttentionLayers& each : attentions) bytes += each.layers * each.growing_bytes(kv);
+  for (const AttentionLayers& each : attentions)
+    bytes += each.layer_visits() * each.growing_bytes(kv);
   return bytes * unit::byte;
 }
 
 Bytes Model::kv_bounded_bytes_per_token(Dtype kv) const {
   double bytes = 0;
-  for (const AttentionLayers& each : attentions) bytes += each.layers * each.bounded_bytes(kv);
+  for (const AttentionLayers& each : attentions)
+    bytes += each.layer_visits() * each.bounded_bytes(kv);
   return bytes * unit::byte;
 }
 
 Bytes Model::kv_bounded_bytes(Dtype kv, double tokens) const {
   double bytes = 0;
   for (const AttentionLayers& each : attentions)
-    bytes += each.layers * each.bounded_bytes(kv) * std::min(tokens, double(each.window));
+    bytes += each.layer_visits() * each.bounded_bytes(kv) * std::min(tokens, double(each.window));
   return bytes * unit::byte;
 }
 
 Bytes Model::state_bytes_per_request() const {
   double bytes = 0;
-  for (const AttentionLayers& each : attentions) bytes += each.layers * each.state_bytes();
+  for (const AttentionLayers& each : attentions) bytes += each.layer_visits() * each.state_bytes();
   return bytes * unit::byte;
 }
 

@@ -100,6 +100,7 @@ struct Mamba2 {
 struct AttentionLayers {
   AttentionKind kind = AttentionKind::full;
   int layers = 0;
+  int visits = 0;    // that a pass pays to each of them; 0 = one
   std::string name;  // "full", "window"; "window_2" for the second kind of windows
   int heads = 0, kv_heads = 0;
   int head_dim = 0;               // of queries and keys
@@ -114,6 +115,8 @@ struct AttentionLayers {
   std::optional<DeltaRule> delta;
   std::optional<Mamba2> mamba;
 
+  /// Layers as often as a pass visits them: weights are there once, time and cache for every visit.
+  int layer_visits() const { return layers * (visits > 1 ? visits : 1); }
   /// Whether the cache of a request grows with every token.
   bool grows() const;
   /// Bytes of one token in one layer's cache that grows, before tensor parallelism. The entries of
@@ -151,6 +154,9 @@ struct MlpLayers {
   int intermediate_size = 0;  // of the dense MLP
   bool gated = true;          // gate, up, down; false = up, down
   std::optional<MixtureOfExperts> moe;
+  int visits = 0;  // that a pass pays to each of them; 0 = one
+
+  int layer_visits() const { return layers * (visits > 1 ? visits : 1); }
 };
 
 /// The short form of a description: tables [moe], [mla] and [hybrid] in place of lists of kinds.

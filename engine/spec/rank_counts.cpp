@@ -15,7 +15,7 @@ KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv
   KindCounts out;
   out.kind = attention_words[static_cast<std::size_t>(each.kind)].name;
   out.name = each.name;
-  out.layers = each.layers;
+  out.layers = each.layer_visits();
   out.kv_heads = each.heads > 0 ? own.kv_heads : 0;
   out.growing_bytes = own.growing_bytes(kv) / widths.dcp;
   out.bounded_bytes = own.bounded_bytes(kv);
@@ -53,6 +53,7 @@ Model predictor_of(const Model& model) {
       model.attentions, [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
   MlpLayers mlp = most_frequent(model.mlps, [](const MlpLayers&) { return true; });
   attention.layers = mlp.layers = one.layers = 1;
+  attention.visits = mlp.visits = 0;
   one.uniform = false;
   one.attentions = {attention};
   one.mlps = {mlp};

@@ -33,6 +33,7 @@ local spec = {}
 ---@field kind "dense"|"moe"|"both" which MLPs a token visits
 ---@field name string the kind; with a number where a model has several
 ---@field layers integer of this kind
+---@field visits integer as those of attention
 ---@field intermediate_size integer? of the dense MLP; 0: there is none
 ---@field gated boolean gate, up, down; false: up, down
 ---@field moe rooflua.MixtureOfExperts? of moe and both
@@ -78,6 +79,7 @@ local spec = {}
 ---@field kind string what a token attends to
 ---@field name string the kind; with a number where a model has several
 ---@field layers integer of this kind
+---@field visits integer of a pass to each of them, as in a loop; 0 or left out: one
 ---@field heads integer? of queries; left out: the model's
 ---@field kv_heads integer? of keys and values; left out: the model's
 ---@field head_dim integer? of queries and keys; left out: the model's
@@ -165,7 +167,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field memory_bytes number bytes; as sold
 ---@field usable_memory_bytes number bytes; as the driver reports
 ---@field clock_hz number Hz; boost clock
----@field l2_bytes number bytes; last-level cache; no time depends on it
+---@field l2_bytes number bytes; last-level cache; no time depends on it; 0 = not stated
 -- end of fields of a GPU
 
 ---@class rooflua.Stage

@@ -9,13 +9,11 @@
 --- sharded over the ranks, in the number format of their weights. The LM head has a row per request and draft. A
 --- prefill chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes
 --- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
---- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
---- Experts cost at least the weights that they touch. Each layer has two all-reduces. Data-parallel ranks share the
---- experts and pad their tokens to each other's (kernels/group.lua); context_parallel.lua, afd.lua: other divisions.
---- The operations come from cost.layers(model, deployment), their times from the database: without a table, modelled.
----
---- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
---- tokens never make a step cheaper by a ten-thousandth (tests/scripts/kernels/law_test.lua).
+--- mixed batch, the time of the two kinds of attention adds up, less the launch that they share. Experts cost at least
+--- the weights that they touch. Data-parallel ranks share them and pad their tokens to each other's (group.lua); other
+--- divisions: context_parallel.lua, afd.lua. The operations come from cost.layers, their times from the database.
+--- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, context or new token never makes a
+--- step cheaper by a ten-thousandth (tests/scripts/kernels/law_test.lua).
 --- Idioms of compiled code: docs/LUA_API.md, "Hot paths". Drafts are tokens of a decode: docs/SPECULATION.md. Not in
 --- this price: the drafter, pipelines, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
@@ -40,6 +38,7 @@ local modules = require "steps.kernels.modules"
 local moving = require "steps.kernels.moving"
 local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
+local router = require "steps.kernels.router"
 local weight_only = require "steps.kernels.weight_only"
 local within_attention = require "steps.kernels.within_attention"
 
@@ -224,6 +223,7 @@ function Kernels:bind(context)
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
   self.travels = exchange.of(self, engine.values, layers)
+  router.bind(self, layers)
   self:bind_operations(layers, deployment)
   context_parallel.bind(self, engine.values, layers)
   afd.bind(self, deployment)

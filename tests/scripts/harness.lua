@@ -98,6 +98,26 @@ function harness.printed(line, folder)
   return out
 end
 
+--- What the program prints, errors included, and its exit status.
+---@vararg string its words
+function harness.run(...)
+  local words = { quoted(harness.program()) }
+  for i, word in ipairs { ... } do words[i + 1] = quoted(word) end
+  local pipe = assert(io.popen(table.concat(words, " ") .. " 2>&1; echo status $?"))
+  local out = pipe:read "*a"
+  pipe:close()
+  local said, status = out:match "^(.*)status (%d+)\n$"
+  return said, tonumber(status)
+end
+
+--- The document that the program prints: of words with `--json -`.
+function harness.json_of(...)
+  local said = harness.run(...)
+  local ok, document = pcall(require("rooflua.json").decode, said)
+  if not ok then fail("no document: %s", said) end
+  return document
+end
+
 --- The keys of a scenario that nothing reads, and why, as one text.
 function harness.unread(given)
   local out = {}

@@ -132,6 +132,7 @@ TEST_CASE("what is wrong with a family file is an error with its line") {
   has("title = \"Mine\"\n" + fit, "has no memory_efficiency, and constants_from names no other");
   has("title = \"Mine\"\nconstants_from = \"hoper\"\n" + fit, "found 'hoper'");
   has("title = \"Mine\"\nconstants_from = \"hopper\"\n", "fit: is missing");
+  has("title = \"Mine\"\nconstants_from = \"mine\"\n" + fit, "found 'mine'");
 }
 
 TEST_CASE("a constant is set by its name and within its range") {

@@ -31,7 +31,7 @@ const char* const descriptions[] = {
                 "v_head_dim": 8}})",
     R"({"layers": 9, "hidden_size": 64, "heads": 4, "intermediate_size": 64, "vocab_size": 1000,
         "attention": [
-          {"kind": "window", "layers": 1, "window": 9, "heads": 4, "kv_heads": 2, "head_dim": 8,
+          {"kind": "window", "layers": 1, "visits": 2, "window": 9, "heads": 4, "kv_heads": 2, "head_dim": 8,
            "v_head_dim": 8},
           {"kind": "chunk", "layers": 1, "chunk": 8},
           {"kind": "latent_sparse", "layers": 1, "q_lora_rank": 8, "kv_lora_rank": 8,
@@ -44,7 +44,7 @@ const char* const descriptions[] = {
           {"kind": "mamba2", "layers": 3, "heads": 4, "head_dim": 8, "groups": 1, "state_size": 8,
            "conv_kernel": 4},
           {"kind": "full", "layers": 1}],
-        "mlp": [{"kind": "dense", "layers": 4, "intermediate_size": 64},
+        "mlp": [{"kind": "dense", "layers": 4, "visits": 2, "intermediate_size": 64},
                 {"kind": "moe", "layers": 4, "experts": 4, "experts_per_token": 2,
                  "intermediate_size": 64, "shared_intermediate_size": 64, "latent_size": 8},
                 {"kind": "both", "layers": 1, "experts": 4, "experts_per_token": 2,

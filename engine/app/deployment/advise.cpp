@@ -1,8 +1,8 @@
 // rooflua advise: the fewest changes of settings that meet an SLO (scripts/lib/rooflua/advise).
 // rooflua check-run: whether a measured result is plausible (scripts/lib/rooflua/plausible).
 
-#include "app/deployment/asked.h"
 #include "app/commands.h"
+#include "app/deployment/asked.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/json_text.h"

@@ -14,7 +14,8 @@ Json asked_of(const AskedScenario& asked) {
   put(out, "scenario", asked.scenario);
   put(out, "hardware", asked.hardware);
   put(out, "seed", asked.seed);
-  out["set"] = texts_json(with_engine(asked.command.empty() && asked.from.empty() ? asked.engine : "", asked.set));
+  out["set"] = texts_json(
+      with_engine(asked.command.empty() && asked.from.empty() ? asked.engine : "", asked.set));
   out["jobs"] = asked.jobs;
   const script::LaunchCommand command =
       launch_command(asked.command, asked.engine, asked.model, asked.from);

@@ -1,5 +1,6 @@
 #pragma once
-// A question about a scenario or a launch command (AskedScenario), as the Lua side reads it, and its answer.
+// A question about a scenario or a launch command (AskedScenario), as the Lua side reads it, and
+// its answer.
 
 #include <optional>
 

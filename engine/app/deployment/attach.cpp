@@ -1,4 +1,5 @@
-// rooflua attach: a server as the files that a person holds of it describe it (scripts/lib/rooflua/attach).
+// rooflua attach: a server as the files that a person holds of it describe it
+// (scripts/lib/rooflua/attach).
 
 #include <cstdio>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_text.h"
+#include "measure/html/sections.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::app {
@@ -19,7 +21,8 @@ namespace rooflua::app {
 namespace {
 
 constexpr double attach_limit_s = 60;
-constexpr double attach_grace_s = 30;  // for what was begun when the limit came, and for the calibration
+constexpr double attach_grace_s =
+    30;  // for what was begun when the limit came, and for the calibration
 
 }  // namespace
 
@@ -30,13 +33,16 @@ void add_attach(const Command& app) {
   command.option("file", a->files, "Start-up log, scrape, result of a benchmark, ...");
   command.option("--url", a->url, "http://HOST:PORT of a server that runs; its pages are asked for",
                  {.check = given()});
-  command.option("--watch", a->watched_s, "Seconds between two scrapes of --url, a measured run (10)",
+  command.option("--watch", a->watched_s,
+                 "Seconds between two scrapes of --url, a measured run (10)",
                  {.check = whole(0, 86400)});
   command.option("--hardware", a->asked.hardware, "Where no file names the GPU");
   command.option("--engine", a->asked.engine, "Where no file names the release: \"sglang 0.5.9\"");
   command.option("--model", a->asked.model, "A model in place of the one that the files name");
   command.option("--bench", a->bench, bench_help, {.check = given()});
-  command.option("--write", a->write, "Write all of it as one scenario, which runs without the files");
+  command.option("--write", a->write,
+                 "Write all of it as one scenario, which runs without the files");
+  command.option("--html", a->html, "Write believed and seen over time as one page");
   command.option("--limit", a->limit_s, "Seconds after which no further setting is tried (60)",
                  {.check = between(1, 1e6)});
   command.option("--seed", a->asked.seed, "Of the load that is simulated", {.check = seeds()});
@@ -46,9 +52,10 @@ void add_attach(const Command& app) {
 }
 
 int attach(const AttachArguments& arguments, const std::filesystem::path& home) {
-  check_files({arguments.asked.json, arguments.write}, arguments.files);
+  check_files({arguments.asked.json, arguments.write, arguments.html}, arguments.files);
   if (arguments.files.empty() && arguments.url.empty())
-    throw Misused("attach", "file is missing: a start-up log, a result, ..., or --url http://HOST:PORT");
+    throw Misused("attach",
+                  "file is missing: a start-up log, a result, ..., or --url http://HOST:PORT");
   const Visit visit(arguments.url, arguments.watched_s);
   Json options = Json::object();
   options["files"] = texts_json(arguments.files);
@@ -61,6 +68,7 @@ int attach(const AttachArguments& arguments, const std::filesystem::path& home) 
   put(options, "limit_s", arguments.limit_s);
   options["jobs"] = arguments.asked.jobs;
   put(options, "write", arguments.write);
+  options["page"] = !arguments.html.empty();
   script::Vm vm({.home = home,
                  .timeout_s = arguments.limit_s.value_or(attach_limit_s) + attach_grace_s,
                  .print_to_stderr = arguments.asked.json == "-"});
@@ -72,12 +80,12 @@ int attach(const AttachArguments& arguments, const std::filesystem::path& home) 
   }
   if (arguments.asked.json != "-")
     std::fputs(printable(visit.named(text_of(found, "text"))).c_str(), stdout);
-  if (!arguments.asked.json.empty()) {
-    const std::string text = visit.named(dump_json(*found.find("document")));
-    write_document(parse_json(text, "attach"), arguments.asked.json);
-  }
+  if (!arguments.asked.json.empty())
+    write_document(visit.named_in(*found.find("document")), arguments.asked.json);
   if (!arguments.write.empty())
     write_text(visit.named(found.find("written")->text()), arguments.write);
+  if (!arguments.html.empty())
+    write_text(visit.named(html::described_page(*found.find("page"))), arguments.html);
   return 0;
 }
 

@@ -13,10 +13,11 @@
 namespace rooflua::app {
 
 void add_files(const Command& app) {
-  const Command command =
-      app.command("files", "What files are that --from, --measured or --workload take, line by line");
+  const Command command = app.command(
+      "files", "What files are that --from, --measured or --workload take, line by line");
   auto* a = new FilesArguments;
-  command.option("file", a->files, "Start-up logs, manifests, results of benchmarks, ...", {.required = true});
+  command.option("file", a->files, "Start-up logs, manifests, results of benchmarks, ...",
+                 {.required = true});
   command.flag("--verbose", a->verbose, "Every line that is understood, with its meaning");
   command.flag("--unread", a->unread, "Every line that is not understood");
   command.option("--json", a->json, "Write the list to a file (- = stdout, alone)");

@@ -1,7 +1,8 @@
-// rooflua upgrade: what another release of an engine changes of a deployment (scripts/lib/rooflua/upgrade).
+// rooflua upgrade: what another release of an engine changes of a deployment
+// (scripts/lib/rooflua/upgrade).
 
-#include "app/deployment/asked.h"
 #include "app/commands.h"
+#include "app/deployment/asked.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/json_text.h"
@@ -18,9 +19,10 @@ void add_upgrade(const Command& app) {
   add_command(command, a->asked.command, &a->asked.model);
   command.option("--hardware", a->asked.hardware,
                  "With --command, in place of a scenario: a shipped GPU or hardware.toml");
-  command.option("--from", a->from,
-                 "With --command: the release before, as in \"vllm 0.24\"; or files of a start, which "
-                 "say release and command (docs/ATTACH.md)");
+  command.option(
+      "--from", a->from,
+      "With --command: the release before, as in \"vllm 0.24\"; or files of a start, which "
+      "say release and command (docs/ATTACH.md)");
   command.option("--to", a->to, "The release after, also of another engine: \"vllm 0.33\"",
                  {.required = true});
   add_load(command, a->load);
@@ -49,7 +51,8 @@ int upgrade(const UpgradeArguments& arguments, const std::filesystem::path& home
   const Json found = vm.call("rooflua.upgrade.command", "run", {options});
   if (json != "-") print_report(text_of(found, "text"), false);
   if (!json.empty()) write_document(*found.find("document"), json);
-  if (!arguments.html.empty()) write_text(html::described_page(*found.find("page")), arguments.html);
+  if (!arguments.html.empty())
+    write_text(html::described_page(*found.find("page")), arguments.html);
   return static_cast<int>(found.find("status")->number());
 }
 

@@ -13,11 +13,14 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of a page
 constexpr int timeout_s = 10;
+constexpr int default_watch_s = 10;
 
 }  // namespace
 
-Visit::Visit(const std::string& url, int watched_s) {
+Visit::Visit(const std::string& url, std::optional<int> stated_s) {
+  if (url.empty() && stated_s) throw Error("--watch", "watches a server: say which by --url");
   if (url.empty()) return;
+  const int watched_s = stated_s.value_or(default_watch_s);
   server_ = emulate::server_address(url);
   folder_.emplace();
   const std::optional<std::string> metrics = page("/metrics");
@@ -41,6 +44,10 @@ std::string Visit::named(std::string text) const {
   return text;
 }
 
+Json Visit::named_in(const Json& document) const {
+  return folder_ ? parse_json(named(dump_json(document)), server_.text) : document;
+}
+
 std::optional<std::string> Visit::page(const char* path) const {
   return emulate::fetch(server_, path, most_bytes, timeout_s);
 }
@@ -56,7 +63,8 @@ void Visit::watch(const std::string& before, int watched_s) {
   std::this_thread::sleep_for(std::chrono::seconds(watched_s));
   const auto after = page("/metrics");
   if (!after || *after == before) return;
-  keep("load", before + "\n" + *after + "\n# rooflua duration_s " + std::to_string(watched_s) + "\n");
+  keep("load",
+       before + "\n" + *after + "\n# rooflua duration_s " + std::to_string(watched_s) + "\n");
 }
 
 }  // namespace rooflua::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/scratch.h"
+#include "base/json.h"
 #include "emulate/client/fetch.h"
 
 namespace rooflua::app {
@@ -14,13 +15,16 @@ namespace rooflua::app {
 class Visit {
  public:
   /// @param url        "http://host:8000"; empty: nothing is asked
-  /// @param watched_s  between two scrapes of /metrics, which together are a measured run; 0: none
-  /// @throws Error where nobody answers, or with none of the pages
-  Visit(const std::string& url, int watched_s);
+  /// @param watched_s  between two scrapes of /metrics, which together are a measured run; 0: none;
+  ///                   not stated: 10
+  /// @throws Error where nobody answers, with none of the pages, and of a watch without a server
+  Visit(const std::string& url, std::optional<int> watched_s);
 
   const std::vector<std::string>& files() const { return files_; }
   /// A text with the server's address in place of the folder of the files.
   std::string named(std::string text) const;
+  /// The same for every text of a document.
+  Json named_in(const Json& document) const;
 
  private:
   std::optional<std::string> page(const char* path) const;

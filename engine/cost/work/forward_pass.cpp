@@ -56,7 +56,7 @@ class ForwardPass {
   template <class Kinds>
   static double layers_of(const Kinds& kinds) {
     double sum = 0;
-    for (const auto& each : kinds) sum += each.layers;
+    for (const auto& each : kinds) sum += each.layer_visits();
     return sum;
   }
   static bool is_recurrent(const AttentionLayers& each) { return each.delta || each.mamba; }
@@ -146,7 +146,7 @@ class ForwardPass {
 
   /// Full, window, chunk, block_sparse.
   void plain_attention(const AttentionLayers& each) {
-    const double count = each.layers, d = each.head_dim, v = each.v_head_dim;
+    const double count = each.layer_visits(), d = each.head_dim, v = each.v_head_dim;
     const double heads = each.heads / tp_, kv_heads = std::max(1.0, each.kv_heads / tp_);
     const double values = each.shared_key_value ? 0 : v;
     const double qkv = heads * d + kv_heads * (d + values);
@@ -179,7 +179,7 @@ class ForwardPass {
 
   void latent_attention(const AttentionLayers& each) {
     const LatentAttention& mla = *each.latent;
-    const double count = each.layers, heads = each.heads / tp_;
+    const double count = each.layer_visits(), heads = each.heads / tp_;
     const double latent = mla.kv_lora_rank, rope = mla.qk_rope_head_dim;
     const double nope = mla.qk_nope_head_dim, value = mla.v_head_dim;
     const double q = heads * (nope + rope);
@@ -220,7 +220,7 @@ class ForwardPass {
   /// DeepSeek-V4: one KV vector for all heads, grouped output projections, and the compressor.
   void compressed_attention(const AttentionLayers& each) {
     const Compression& c = *each.compression;
-    const double count = each.layers, heads = each.heads / tp_, d = each.head_dim;
+    const double count = each.layer_visits(), heads = each.heads / tp_, d = each.head_dim;
     const double groups = std::max(1.0, c.o_groups / tp_);
     const Dtype linear = format(WeightClass::attention);
     gemm("qkv_a", hidden_, c.q_lora_rank + d, count, linear);
@@ -240,7 +240,7 @@ class ForwardPass {
   /// Projections of an index; its scores depend on contexts. `from`: width of its query's input.
   void index(const AttentionLayers& each, double from) {
     if (!each.index || !each.index->own) return;
-    const double count = each.layers, wide = each.index->head_dim;
+    const double count = each.layer_visits(), wide = each.index->head_dim;
     const Dtype linear = format(WeightClass::index);
     const double keys = each.compression ? 4 * wide : wide;
     const double weights = each.kind == Kind::block_sparse ? 0 : each.index->heads;
@@ -255,7 +255,7 @@ class ForwardPass {
 
   void delta_layers(const AttentionLayers& each) {
     const DeltaRule& delta = *each.delta;
-    const double count = each.layers;
+    const double count = each.layer_visits();
     const double keys = delta.key_heads * double(delta.key_head_dim) / tp_;
     const double values = delta.value_heads * double(delta.value_head_dim) / tp_;
     const double value_heads = delta.value_heads / tp_;
@@ -281,7 +281,7 @@ class ForwardPass {
 
   void mamba_layers(const AttentionLayers& each) {
     const Mamba2& mamba = *each.mamba;
-    const double count = each.layers, heads = mamba.heads / tp_, inner = heads * mamba.head_dim;
+    const double count = each.layer_visits(), heads = mamba.heads / tp_, inner = heads * mamba.head_dim;
     const bool divides = mamba.groups % static_cast<int>(tp_) == 0;
     const double groups = divides ? mamba.groups / tp_ : mamba.groups;
     const double channels = inner + 2 * groups * mamba.state_size;
@@ -299,7 +299,7 @@ class ForwardPass {
   }
 
   void mlp(const std::string& prefix, double width, const MlpLayers& each, Dtype linear) {
-    const double count = each.layers;
+    const double count = each.layer_visits();
     if (each.gated) {
       gemm(prefix + "gate_up", hidden_, 2 * width, count, linear);
       elementwise(prefix + "activation", count, bytes::gated_activation(1, width, act_),
@@ -319,7 +319,7 @@ class ForwardPass {
 
   void routed_experts(const MlpLayers& each) {
     const MixtureOfExperts& moe = *each.moe;
-    const double count = each.layers;
+    const double count = each.layer_visits();
     const double inner = moe.latent_size > 0 ? moe.latent_size : hidden_;
     const double matrices = each.gated ? 3 : 2, local = double(moe.experts) / widths_.ep;
     gemm("router", hidden_, moe.experts, count, format(WeightClass::router));
@@ -346,7 +346,7 @@ class ForwardPass {
   void mlp_reduction(const std::vector<MlpLayers>& mlps, double layers) {
     if (widths_.groups() == 1) return all_reduce("mlp_all_reduce", layers, hidden_ * act_);
     double routed = 0;
-    for (const MlpLayers& each : mlps) routed += each.moe && !widths_.afd() ? each.layers : 0;
+    for (const MlpLayers& each : mlps) routed += each.moe && !widths_.afd() ? each.layer_visits() : 0;
     if (tp_ > 1 && layers > routed) all_reduce("mlp_all_reduce", layers - routed, hidden_ * act_);
     if (routed == 0) return;
     all_reduce("expert_exchange", routed, hidden_ * act_);

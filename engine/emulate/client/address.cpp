@@ -26,8 +26,9 @@ ServerAddress server_address(const std::string& url) {
     return refuse("expected http://HOST:PORT, without a path or a user");
   if (colon == std::string::npos) return out;
   const std::string port = rest.substr(colon + 1);
-  const bool is_number = !port.empty() && port.size() <= 5 &&
-                         std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_number =
+      !port.empty() && port.size() <= 5 &&
+      std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!is_number || std::stoi(port) < 1 || std::stoi(port) > 65535)
     return refuse("a port is a number from 1 to 65535");
   out.port = std::stoi(port);

@@ -35,6 +35,7 @@ std::optional<std::string> fetch(const ServerAddress& server, const std::string&
   const auto fail = [&](const std::string& why) -> std::optional<std::string> {
     throw Error("--url " + server.text, "GET " + path + ": " + why);
   };
+  Answer answer;  // outlives the connection, whose end may still report to it
   const std::unique_ptr<event_base, decltype(&event_base_free)> loop(event_base_new(),
                                                                      event_base_free);
   const std::unique_ptr<evhttp_connection, decltype(&evhttp_connection_free)> connection(
@@ -44,7 +45,7 @@ std::optional<std::string> fetch(const ServerAddress& server, const std::string&
   if (connection == nullptr) return fail("no connection");
   evhttp_connection_set_timeout(connection.get(), timeout_s);
   evhttp_connection_set_max_body_size(connection.get(), static_cast<ev_ssize_t>(most_bytes));
-  Answer answer{loop.get(), 0, ""};
+  answer.loop = loop.get();
   evhttp_request* request = evhttp_request_new(on_answer, &answer);  // the connection owns it
   evkeyvalq* headers = evhttp_request_get_output_headers(request);
   const std::string host = server.text.substr(server.text.find("//") + 2);

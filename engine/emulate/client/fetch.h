@@ -1,5 +1,6 @@
 #pragma once
-// What a server answers to a GET: for `rooflua attach --url`. Needs libevent, as the emulated server does.
+// What a server answers to a GET: for `rooflua attach --url`. Needs libevent, as the emulated
+// server does.
 
 #include <optional>
 #include <string>

@@ -28,6 +28,10 @@ void give_back(PartTimes& parts, PartTimes& wait, Picoseconds& since, Picosecond
 
 }  // namespace
 
+void LatencyPartsCounter::add_clocks(std::size_t count) {
+  clocks_.resize(count);
+}
+
 LatencyPartsCounter::Live& LatencyPartsCounter::open(std::int32_t id) {
   const auto index = static_cast<std::size_t>(id);
   if (index >= places_.size()) places_.resize(index + 1, -1);
@@ -99,8 +103,7 @@ void LatencyPartsCounter::settle(Live& live, Picoseconds now) {
     case Phase::pending:
       return count(live, route, now);
     case Phase::waiting:
-      if (live.has_base)
-        read(live, clocks_of(live.replica).waiting, clocks_of(live.replica).until);
+      if (live.has_base) read(live, clocks_of(live.replica).waiting, clocks_of(live.replica).until);
       return count_wait(live, budget, now);
     case Phase::loading:
       return count(live, transfer, now);
@@ -211,8 +214,7 @@ void LatencyPartsCounter::on_done(const RequestDone& done) {
     if (live->phase == Phase::preempted)  // its last token was under way
       count(*live, LatencyPart::decodes, clocks_of(live->replica).until);
     count(*live, LatencyPart::frontend, done.last_token);
-    ended_.push_back(
-        {done.id, done.output_tokens, to_first(*live, done.first_token), live->parts});
+    ended_.push_back({done.id, done.output_tokens, to_first(*live, done.first_token), live->parts});
   }
   close(done.id);
 }
@@ -316,17 +318,30 @@ void LatencyPartsCounter::land(const StepDone& step, const PrefillWork& chunk,
   live->phase = chunk.completes != 0 ? Phase::decoding : Phase::seated;
 }
 
+/// Between two steps.
+void LatencyPartsCounter::idle(Clocks& clocks, Picoseconds until) {
+  if (until <= clocks.until) return;
+  const Picoseconds time = until - clocks.until;
+  clocks.waiting[place(LatencyPart::budget)] += time;
+  clocks.decoding[place(LatencyPart::decodes)] += time;
+  clocks.until = until;
+}
+
 void LatencyPartsCounter::on_step(const StepDone& step) {
   if (free_.size() == live_.size()) return;
   const Passed passed_step = passed(step);
   Clocks& clocks = clocks_of(step.replica);
-  if (step.start > clocks.until) {
-    const Picoseconds idle = step.start - clocks.until;
-    clocks.waiting[place(LatencyPart::budget)] += idle;
-    clocks.decoding[place(LatencyPart::decodes)] += idle;
-    clocks.until = step.start;
-  }
+  idle(clocks, step.start);
   if (!clocks.joining.empty()) join(clocks, passed_step);
+  if (step.prefills.empty() && step.skipped.empty()) {  // most steps
+    advance(clocks, passed_step);
+  } else {
+    land(step, clocks, passed_step);
+  }
+}
+
+/// The requests of a step that it computed a chunk of, or left out.
+void LatencyPartsCounter::land(const StepDone& step, Clocks& clocks, const Passed& passed_step) {
   for (const PrefillWork& chunk : step.prefills) land(step, chunk, clocks);
   const bool in_stages = step.price->stages > 1;  // those in other stages are among the skipped
   const auto skipped = in_stages ? std::span<const std::int32_t>() : step.skipped;

@@ -143,9 +143,13 @@ class LatencyPartsCounter {
   PartTimes to_first(const Live& live, Picoseconds first_token) const;
   Clocks& clocks_of(std::int32_t replica) {
     const auto index = static_cast<std::size_t>(replica);
-    if (index >= clocks_.size()) clocks_.resize(index + 1);
+    if (index >= clocks_.size()) [[unlikely]]
+      add_clocks(index + 1);
     return clocks_[index];
   }
+  void add_clocks(std::size_t count);
+  static void idle(Clocks& clocks, Picoseconds until);
+  void land(const StepDone& step, Clocks& clocks, const Passed& passed_step);
   static Passed passed(const StepDone& step);
   static void count(Live& live, LatencyPart part, Picoseconds until);
   static void count_wait(Live& live, LatencyPart part, Picoseconds until);

@@ -181,16 +181,18 @@ std::set<std::string> names_at(lua_State* L, int index) {
   return names;
 }
 
-/// csv_read(path, keep, texts) -> rows, names of the columns. A row is a table by column name, with
-/// its `line`. A row that is longer than the header is an error; with `keep` it has `cells`, how
-/// many it has. A cell that reads as a number is a number, but not in the columns that the list
-/// `texts` names: there "0.10" is a release, not 0.1. An empty cell is left out.
+/// csv_read(path, keep, texts, text) -> rows, names of the columns. A row is a table by column
+/// name, with its `line`. A row that is longer than the header is an error; with `keep` it has
+/// `cells`, how many it has. A cell that reads as a number is a number, but not in the columns that
+/// the list `texts` names: there "0.10" is a release, not 0.1. An empty cell is left out. With
+/// `text` the file is not read: `path` is its name, and the text a part of it.
 int csv_read(lua_State* L) {
   const bool keep = lua_toboolean(L, 2) != 0;
   const std::set<std::string> texts = names_at(L, 3);
   const std::string path = check_text(L, 1, "csv.read");
-  const CsvFile file =
-      parse_csv(read_user_text(path), path, keep ? LongRows::kept : LongRows::refused);
+  const std::string given =
+      lua_isnoneornil(L, 4) ? read_user_text(path) : check_text(L, 4, "csv.read");
+  const CsvFile file = parse_csv(given, path, keep ? LongRows::kept : LongRows::refused);
   lua_createtable(L, static_cast<int>(file.rows.size()), 0);
   int count = 0;
   for (const CsvRow& row : file.rows) {

@@ -153,7 +153,7 @@ int kv_of_prompts(lua_State* L) {
   const Dtype kv = require_dtype(check_text(L, 2, "kv_of_prompts: kv_dtype"), "kv_dtype");
   Json bounded = Json::array();
   for (const AttentionLayers& each : model->attentions) {
-    const double bytes = each.layers * each.bounded_bytes(kv);
+    const double bytes = each.layer_visits() * each.bounded_bytes(kv);
     if (bytes == 0) continue;
     Json entry = Json::object();
     entry["bytes_per_token"] = bytes;

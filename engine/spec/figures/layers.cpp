@@ -100,6 +100,9 @@ constexpr auto attention_rows = rows_of<Attention>(
     computed<Attention, &Attention::name>("name", "string",
                                           "the kind; with a number where a model has several"),
     figure<&Attention::layers>("layers", "layers", 1, most_layers, needed, "of this kind"),
+    figure<&Attention::visits>("visits", "visits", 0, 1000, open,
+                               "of a pass to each of them, as in a loop; 0 or left out: one")
+        .unless_zero(),
     figure<&Attention::heads>("heads", "heads", 1, most_heads, open,
                               "of queries; left out: the model's")
         .only<attends>(),
@@ -148,6 +151,8 @@ constexpr auto mlp_rows = rows_of<MlpLayers>(
     computed<MlpLayers, &MlpLayers::name>("name", "string",
                                           "the kind; with a number where a model has several"),
     figure<&MlpLayers::layers>("layers", "layers", 1, most_layers, needed, "of this kind"),
+    figure<&MlpLayers::visits>("visits", "visits", 0, 1000, open, "as those of attention")
+        .unless_zero(),
     figure<&MlpLayers::intermediate_size>("intermediate_size", "elements", 1, mlp_width, open,
                                           "of the dense MLP; 0: there is none")
         .only<is_mlp<MlpKind::dense>>(),

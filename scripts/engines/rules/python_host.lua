@@ -11,6 +11,7 @@ return {
   { expert_operations = 8, attention_operations = 24, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
     head_norm_kernels = 0,
     source = "as the same record counts a layer of routed experts; what else runs is in the rows of tables" },
+  require("engines.rules.router_gemm").default,
   { verifies_in_graphs = true, recurrent_operations = 8,
     source = "drafts are verified in CUDA graphs of their own; operations: 16 ms a step for the 48 recurrent layers of "
       .. "a 27B in Python (vLLM issue 51008), of 40 us each" },

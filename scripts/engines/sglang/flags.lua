@@ -123,7 +123,7 @@ return flags.list {
       linear-attn-decode-backend:t linear-attn-prefill-backend:t linear-attn-verify-backend:t
       flashinfer-mxfp4-moe-precision:t flashinfer-mla-disable-ragged triton-attention-reduce-in-fp32
       triton-attention-num-kv-splits:i triton-attention-split-tile-size:i enable-fused-moe-sum-all-reduce
-      enable-fused-qk-norm-rope enable-tf32-matmul enable-fp32-lm-head
+      enable-fused-qk-norm-rope enable-fp32-lm-head
       rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
       linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
       enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },

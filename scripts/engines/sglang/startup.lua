@@ -5,7 +5,15 @@ local pool, scheduler = "python/sglang/srt/mem_cache/memory_pool.py", "python/sg
 
 return {
   server = {
+    metrics = { sample = "sglang:cache_config_info", model = "sglang:num_running_reqs",
+      facts = { page_size = "block_size", num_pages = "kv_blocks" }, options = {},
+      values = { ["sglang:max_total_num_tokens"] = "kv_tokens", ["sglang:num_pages"] = "kv_blocks",
+        ["sglang:page_size"] = "block_size" },
+      source = "python/sglang/srt/observability/metrics_collector.py" },
     documents = {
+      { form = "models", means = "/v1/models of SGLang", list = "data", has = { object = "string", data = "table" },
+        is = { ["data.1.owned_by"] = "sglang" }, facts = { root = "model", max_model_len = "max_model_len" },
+        source = "python/sglang/srt/entrypoints/openai/protocol.py, ModelCard" },
       { form = "server_info", means = "/get_server_info of SGLang", is_options = true,
         has = { model_path = "string", mem_fraction_static = "number" },
         facts = { version = "release", max_total_num_tokens = "kv_tokens" },

@@ -1,5 +1,6 @@
---- The series of vLLM in Prometheus that `rooflua emulate` shows, by release. Rows {since, before, name, type,
---- quantity, help, buckets, source}; quantities: engine/emulate/metrics.h.
+--- The series of vLLM in Prometheus that `rooflua emulate` shows, and by whose names ranges are read, by release. Rows
+--- {since, before, name, type, quantity, help, buckets, labels, source}; quantities: engine/emulate/metrics.h, words of
+--- labels: served_metrics.lua.
 -- PrometheusStatLogger of 0.8 to 0.11 and of main in 2026-08. Its comments at 0.11 say of the names that changed:
 --   gpu_cache_usage_perc is deprecated in 0.9.2 and renamed kv_cache_usage_perc; 0.11 shows it only if hidden metrics
 --   are asked for; time_per_output_token_seconds is deprecated in 0.11 and renamed inter_token_latency_seconds; 0.12
@@ -11,9 +12,19 @@ local latency = { 0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 
 -- 1, 2, 5, 10, ... up to the longest sequence: build_1_2_5_buckets(max_model_len)
 local lengths = "1-2-5"
 local source = "vllm/v1/metrics/loggers.py"
+--- Fields of vllm/config/cache.py; what a scenario has nothing of is left out.
+local cache = { block_size = "%block_tokens", num_gpu_blocks = "%blocks", cache_dtype = "%stated.kv_cache_dtype|auto",
+  gpu_memory_utilization = "%fact.share", enable_prefix_caching = "%fact.prefix_caching",
+  num_gpu_blocks_override = "%stated.num_gpu_blocks_override|None" }
+local cache_with_tokens = { kv_cache_size_tokens = "%kv_tokens" }
+for name, text in pairs(cache) do cache_with_tokens[name] = text end
 
 return {
   labels = { model_name = "%model", engine = "%replica" },
+  { before = "0.23.0", name = "vllm:cache_config_info", type = "gauge", quantity = "one", labels = cache,
+    help = "Information of the LLMEngine CacheConfig.", source = source .. ", log_metrics_info" },
+  { since = "0.23.0", name = "vllm:cache_config_info", type = "gauge", quantity = "one", labels = cache_with_tokens,
+    help = "Information of the LLMEngine CacheConfig.", source = source .. "; pull request 42206 of May 2026" },
   { name = "vllm:num_requests_running", type = "gauge", quantity = "running",
     help = "Number of requests in model execution batches.", source = source },
   { name = "vllm:num_requests_waiting", type = "gauge", quantity = "waiting",

@@ -26,7 +26,7 @@ return {
         facts = { kv_cache_memory_bytes = { "kv_gib", 2 ^ -30 }, free_memory_baseline = { "free_gib", 2 ^ -30 } },
         source = "vllm/v1/worker/startup_plan.py, save_startup_plan; pull request 47388" },
       { form = "models", means = "/v1/models of vLLM", list = "data",
-        has = { object = "string", data = "table", ["data.1.owned_by"] = "string" },
+        has = { object = "string", data = "table" }, is = { ["data.1.owned_by"] = "vllm" },
         facts = { root = "model", max_model_len = "max_model_len" },
         source = "vllm/entrypoints/openai/protocol.py, ModelCard" },
       { form = "version", means = "/version of vLLM", has = { version = "string" }, is_all = true,

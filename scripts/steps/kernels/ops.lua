@@ -4,8 +4,11 @@ local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local experts = require "steps.kernels.experts"
 local launches = require "steps.kernels.launches"
+local router = require "steps.kernels.router"
 
 local ops = { grouped_gemm = experts.price, launches = launches.price }
+
+function ops.router(steps, op, rows, _, _, there) return router.price(steps, op, rows, there) end
 
 function ops.elementwise(steps, op, rows, _, _, there) return steps.elementwise:price(op, rows, there) end
 

@@ -3,11 +3,13 @@
 ---
 ---     extra = prompt_overhead * token_s * prompt tokens
 ---
---- token_s is the time of a token in a step of the whole budget, without attention. The extra time grows with every
+--- token_s is the time of a token in a step of the whole budget, without attention and routers in 32 bits, which the
+--- fit did not have. The extra time grows with every
 --- prompt token and depends on nothing else of the step, so that prices stay monotone.
 --- Source: docs/records/fitted.md, "Prompts under load" (fitted per engine and architecture).
 local cost = require "rooflua.cost"
 local host = require "steps.kernels.host"
+local router = require "steps.kernels.router"
 
 local prompts = {}
 
@@ -18,7 +20,8 @@ local prompts = {}
 function prompts.token_s(steps, engine, budget)
   local share = host.chosen(steps, "prompt_overhead", engine.prompt_overhead)
   if share == 0 then return 0 end
-  return share * (steps.layers_time(budget / steps.cp) + steps.experts_time(budget * steps.dp)) / budget
+  local time_s = steps.layers_time(budget / steps.cp) + steps.experts_time(budget * steps.dp)
+  return share * (time_s - router.sum(steps, budget / steps.cp)) / budget
 end
 
 --- Asked for only where it is not 0: the step's trace stays smaller without.

@@ -73,6 +73,12 @@ function agents.declare(effects, test)
   for i = 1, 24 do hours[i] = i end
   values["workloads.day.hours"], values["workloads.day.weekdays"] = { hours }, { { 1, 2, 3, 4, 5, 6, 7 } }
   values["workloads.day.start_hour"] = { 130 }
+  values["workloads.piecewise.intervals"] = { { { duration_s = 9, rate_per_s = 5, prompt_tokens = 99,
+    output_tokens = 9 } } }
+  for _, what in ipairs { "prompt", "output" } do
+    needs[("workloads.piecewise.most_%s_tokens"):format(what)] = { [what .. "_sigma"] = 1 }
+    values[("workloads.piecewise.most_%s_tokens"):format(what)] = { 100 }
+  end
   for _, name in ipairs { "multi_turn", "chat" } do
     needs["workloads." .. name] = { sessions = 12, session_rate_per_s = 5, turns = 3, think_time_s = 0.5,
       system_tokens = 300, tenants = 3, prompt_tokens = 50, output_tokens = 20 }

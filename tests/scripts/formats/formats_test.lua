@@ -182,8 +182,8 @@ test("llm-d: another version, an unknown unit, no load and YAML are refused", fu
   refused("is a Kubernetes manifest", test.file(".yaml", "---\napiVersion: apps/v1\nkind: Deployment\n"))
   refused("is a Kubernetes manifest", test.file(".json", '{"apiVersion": "v1", "kind": "List", "items": []}'))
   refused("is a compose file", test.file(".yaml", "services:\n  vllm:\n    command: [\"vllm\", \"serve\"]\n"))
-  refused("is Prometheus' answer to a query", test.file(".json",
-    '{"status": "success", "data": {"resultType": "matrix", "result": []}}'))
+  refused("resultType: expected \"matrix\", the answer of /api/v1/query_range", test.file(".json",
+    '{"status": "success", "data": {"resultType": "vector", "result": []}}'))
   refused("is the log of a start of vLLM", test.file(".log", "INFO 11-20 09:12:01 [__init__.py:216] Automatically\n"
     .. "(APIServer pid=1) INFO 11-20 09:12:05 [api_server.py:1839] vLLM API server version 0.11.0\n"))
   refused("is the log of a start of SGLang", test.file(".log",

@@ -1,21 +1,8 @@
 -- The option --command of the program: on step, check, run and new.
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
-local quoting = require "rooflua.text.quoting"
 
-local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
-
---- What the program prints, with its errors, and whether it succeeded.
-local function run(...)
-  local words = {}
-  for i, word in ipairs { ... } do words[i] = quoting.shell(word) end
-  local handle = io.popen(program .. " " .. table.concat(words, " ") .. " 2>&1; echo status $?")
-  local text = handle:read "*a"
-  handle:close()
-  return text, tonumber(text:match "status (%d+)\n$")
-end
-
-local has = test.has
+local run, has = test.run, test.has
 
 local served = [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { tp = 1 },
   %s
@@ -52,8 +39,7 @@ test("capacity counts what a command starts, as the same options would", functio
   has(text, "--ep: is said by --command; leave it out")
   text, status = run("capacity", "--command", "vllm serve Qwen/Qwen3-32B", "--hardware", "l4")
   test.equal(status, 1, text)
-  text = run("capacity", "--command", vllm, "--hardware", "h100-sxm", "--json", "-")
-  local notes = json.decode((text:gsub("status %d+\n$", ""))).notes
+  local notes = test.json_of("capacity", "--command", vllm, "--hardware", "h100-sxm", "--json", "-").notes
   has(table.concat(notes, "\n"), ", the newest release that was read in whole: none is stated")
 end)
 

@@ -1,25 +1,14 @@
 -- `rooflua new NAME --as FORM`, and --from with what it writes.
 local test = dofile "tests/scripts/harness.lua"
-local json = require "rooflua.json"
-local quoting = require "rooflua.text.quoting"
 
-local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
 local folder = os.tmpname()
 os.remove(folder)
 os.execute("mkdir " .. folder)
 
-local function run(...)
-  local words = {}
-  for i, word in ipairs { ... } do words[i] = quoting.shell(word) end
-  local handle = io.popen(program .. " " .. table.concat(words, " ") .. " 2>&1; echo status $?")
-  local text = handle:read "*a"
-  handle:close()
-  return text, tonumber(text:match "status (%d+)\n$")
-end
+local run = test.run
 
 local function tokens_of(...)
-  local text = run("capacity", "--json", "-", ...)
-  return json.decode((text:gsub("status %d+\n$", ""))).kv_tokens
+  return test.json_of("capacity", "--json", "-", ...).kv_tokens
 end
 
 local command = "VLLM_SERVER_DEV_MODE=1 vllm serve Qwen/Qwen3-8B -tp 2 --max-num-seqs 99 --max-model-len 9000"

@@ -215,7 +215,7 @@ end)
 
 test("a file of another kind is named, not read as a log", function()
   for _, each in ipairs {
-    { '{"status":"success","data":{"resultType":"matrix","result":[]}}', "a range of Prometheus" },
+    { '{"status":"success","data":{"resultType":"matrix","result":[]}}', "a range over time: Prometheus" },
     { "hello\n", "is no start-up log" }, { "", "is no start-up log" },
   } do
     test.raises(each[2], function() reading.file(file_of(each[1], "other.txt")) end)

@@ -2,26 +2,9 @@
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local printed = dofile "tests/scripts/printed.lua"
-local quoting = require "rooflua.text.quoting"
 local wordings = dofile "tests/scripts/startup/wordings.lua"
 
-local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
-
-local function run(...)
-  local words = {}
-  for i, word in ipairs { ... } do words[i] = quoting.shell(word) end
-  local handle = io.popen(program .. " " .. table.concat(words, " ") .. " 2>&1; echo status $?")
-  local text = handle:read "*a"
-  handle:close()
-  return text, tonumber(text:match "status (%d+)\n$")
-end
-
-local function json_of(...)
-  local text = run(...)
-  return json.decode((text:gsub("status %d+\n$", "")))
-end
-
-local has = test.has
+local run, json_of, has = test.run, test.json_of, test.has
 local vllm = test.file("vllm.log", wordings.text(wordings.list[3], wordings.figures))
 local served = test.file("served.lua", [[return { rooflua = 1, seed = 1, model = "qwen3-8b", hardware = "h200-sxm",
   workload = require "workloads.poisson" { rate_per_s = 4, num_requests = 20, prompt_tokens = 200,

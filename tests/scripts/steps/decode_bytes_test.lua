@@ -44,6 +44,7 @@ local by_hand = { -- weights in GB, cache in MB
   ["kimi-k2"] = { 33.5446, 2302.67 },
   ["kimi-k3"] = { 136.593, 1774.19 },
   ["laguna-s-2.1"] = { 16.2618, 1686.11 },
+  ["inkling-2-mini"] = { 8.88186, 1241.51 }, -- of 48 visits
   ["llama-2-13b"] = { 25.7032, 26843.5 },
   ["llama-2-70b"] = { 137.426, 10737.4 },
   ["llama-2-7b"] = { 13.2142, 17179.9 },
@@ -62,13 +63,16 @@ local by_hand = { -- weights in GB, cache in MB
   ["mistral-small-3"] = { 45.8018, 5368.71 },
   ["mixtral-8x22b"] = { 77.9095, 7516.19 },
   ["mixtral-8x7b"] = { 25.4972, 4294.97 },
+  ["muse-glimmer-30b"] = { 53.0171, 517.997 },
   ["nemotron-3-nano-30b-a3b"] = { 6.45361, 297.796 },
+  ["nemotron-3.5-lightning-30b-a3b"] = { 6.45361, 297.796 },
   ["nemotron-3-super-120b-a12b"] = { 24.4612, 603.98 },
   ["nemotron-3-ultra-550b-a55b"] = { 109.958, 1207.96 },
   ["nemotron-h-56b"] = { 110.486, 3154.12 },
   ["nemotron-nano-12b-v2"] = { 23.2731, 1098.91 },
   ["nemotron-nano-9b-v2"] = { 16.5976, 819.986 },
   ["phi-4"] = { 28.2906, 6710.89 },
+  ["qwen2.5-0.5b"] = { 0.987978, 402.653 },
   ["qwen2.5-1.5b"] = { 3.08725, 939.524 },
   ["qwen2.5-32b"] = { 63.9693, 8589.93 },
   ["qwen2.5-3b"] = { 6.17158, 1207.96 },
@@ -85,6 +89,7 @@ local by_hand = { -- weights in GB, cache in MB
   ["qwen3.5-27b"] = { 51.2439, 2449.47 },
   ["qwen3.5-35b-a3b"] = { 5.89038, 796.918 },
   ["qwen3.5-397b-a17b"] = { 32.6579, 1384.12 },
+  ["qwen3.8-2.4t-a95b"] = { 186.493, 4244.64 },
   ["qwen3.5-4b"] = { 8.40958, 1174.4 },
   ["qwen3.5-9b"] = { 15.8712, 1174.4 },
   ["step-3.5-flash"] = { 22.8857, 1679.82 },
@@ -96,8 +101,9 @@ local by_hand = { -- weights in GB, cache in MB
 local function weight_bytes(model, deployment)
   local sum = 0
   for _, op in ipairs(cost.layers(model, deployment)) do
-    local part = op.name == "experts" and model.moe.experts_per_token / model.moe.experts or 1
-    if op.op == "gemm" and op.rows ~= "prefill_tokens" or op.name == "experts" then
+    local is_experts = op.name:match "^[^@]*" == "experts"
+    local part = is_experts and model.moe.experts_per_token / model.moe.experts or 1
+    if op.op == "gemm" and op.rows ~= "prefill_tokens" or is_experts then
       sum = sum + op.count * op.weight_bytes * part
     end
   end

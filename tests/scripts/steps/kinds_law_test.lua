@@ -96,7 +96,7 @@ local function work_of(model, options)
   for i, op in ipairs(cost.layers(model, deployment)) do
     local flop = op.flop_per_row * op.count
     if op.op == "attention_decode" or op.op == "mla_decode" then flop = op.heads * op.count end
-    if op.name == "experts" then flop = flop * op.rows_per_token / (options.ep or 1) end
+    if op.name:match "^[^@]*" == "experts" then flop = flop * op.rows_per_token / (options.ep or 1) end
     out[i] = { name = op.name:match "^[^@]*", full_name = op.name, flop = flop,
                weight_bytes = op.weight_bytes * op.count }
   end

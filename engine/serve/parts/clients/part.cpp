@@ -72,22 +72,22 @@ RequestSpec same_content(const Request& request, const Progress& progress,
   return spec;
 }
 
+/// Of the request in a slot.
+struct Attempt {
+  std::int64_t client = -1;         // which origin it is, in order of sending
+  std::int32_t carried_tokens = 0;  // at the end of its prompt, which earlier attempts gave
+  RowSent row;                      // of a play
+};
+/// Of a request that ends now: what its client sends next.
+struct Next {
+  RequestSpec spec;
+  std::vector<Segment> segments;
+  Picoseconds arrival = 0;
+  Attempt attempt;
+};
+
 /// What is kept of clients.
 struct Attempts {
-  /// Of the request in a slot.
-  struct Attempt {
-    std::int64_t client = -1;         // which origin it is, in order of sending
-    std::int32_t carried_tokens = 0;  // at the end of its prompt, which earlier attempts gave
-    RowSent row;                      // of a play
-  };
-  /// Of a request that ends now: what its client sends next.
-  struct Next {
-    RequestSpec spec;
-    std::vector<Segment> segments;
-    Picoseconds arrival = 0;
-    Attempt attempt;
-  };
-
   std::vector<Attempt> of_slot;
   std::int64_t clients = 0;
   std::optional<Next> next;
@@ -128,7 +128,7 @@ class ClientsPart final : public Part, public OnRequest {
 
 /// How long its client waits.
 void ClientsPart::sent(std::int32_t slot, const RowSent* row) {
-  Attempts::Attempt& own = attempts_.of(slot);
+  Attempt& own = attempts_.of(slot);
   if (row != nullptr) own.row = *row;
   const Request& request = core_.requests[slot];
   if (request.attempt == 0) {
@@ -153,7 +153,7 @@ void ClientsPart::expect(std::int32_t slot, DueEnd::Kind kind, double after_s) {
 void ClientsPart::ended(std::int32_t slot, RequestDone& done) {
   const Request& request = core_.requests[slot];
   const Progress& progress = core_.progress(slot);
-  const Attempts::Attempt own = attempts_.of(slot);
+  const Attempt own = attempts_.of(slot);
   if (!may_be_sent_again(done.outcome)) return;
   const Ending ending{done.outcome, done.attempt, seconds(done.now),
                       seconds(done.now - done.arrival), done.output_tokens};
@@ -164,7 +164,7 @@ void ClientsPart::ended(std::int32_t slot, RequestDone& done) {
   if (request.attempt + 1 >= most_attempts)
     throw Error("client", "again: a request was sent " + std::to_string(most_attempts) +
                               " times; a client must give up at some attempt");
-  Attempts::Next& next = attempts_.next.emplace();
+  Next& next = attempts_.next.emplace();
   const std::int32_t kept =
       again->keeps_output ? std::min(done.output_tokens, progress.output_tokens - 1) : 0;
   done.is_retried = true;
@@ -177,7 +177,7 @@ void ClientsPart::ended(std::int32_t slot, RequestDone& done) {
 /// What ended() found is sent.
 bool ClientsPart::goes_on(const RequestDone& done) {
   if (!done.is_retried) return false;
-  Attempts::Next next = *std::exchange(attempts_.next, std::nullopt);
+  Next next = *std::exchange(attempts_.next, std::nullopt);
   next.spec.segments = next.segments;
   const std::int32_t slot = core_.requests.open(next.spec, done.id);
   core_.progress(slot).arrival = next.arrival;

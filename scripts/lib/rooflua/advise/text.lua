@@ -9,13 +9,13 @@ local words = require "rooflua.plan.words"
 
 local text = {}
 
-local widest = 79
-
+--- The value of a setting, for people.
 local function value_text(value)
-  if value == json.null then return "not stated" end
+  if value == nil or value == json.null then return "not stated" end
   if type(value) == "number" then return native.number_text(value) end
   return native.printable(tostring(value))
 end
+text.value = value_text
 
 local function change_text(change)
   return ("%s  %s -> %s"):format(change.set, value_text(change.before), value_text(change.after))
@@ -84,10 +84,7 @@ local function table_of(document)
   return columns.after(1, rows)
 end
 
---- "label     text", wrapped.
-local function line(label, said)
-  return columns.wrapped(("%-10s%s"):format(label, said), widest)
-end
+local line = columns.labelled
 
 local function tried_text(tried)
   local parts = { ("%s of %s and their combinations, %s"):format(units.counted(tried.settings, "setting"),

@@ -120,25 +120,34 @@ local function command_text(deployment)
   return core.join(out, "\n")
 end
 
+--- "max_num_seqs=64": an option of an engine as an example for --set; one that the keys state where there is one.
+function template.example(engine, keys)
+  local other
+  for _, option in ipairs(engine.options) do
+    if option.key and option.type == "integer" then
+      local value = keys.engine[option.name]
+      if value then return option.name .. "=" .. value end
+      if option.parameter == "max_num_seqs" then other = option.name .. "=64" end
+    end
+  end
+  return other
+end
+
 --- The text of a template with the marks of a command filled in.
 --- @param text string
 --- @param about table {text, engine, model} of the command
 --- @param hardware string
 function template.fill(text, about, hardware)
   local keys, told, deployment = launch.keys(about)
-  local engine, first = deployment.engine, nil
+  local engine = deployment.engine
   hardware = launch.hardware(about, hardware)
   spec.hardware(hardware)
-  for _, option in ipairs(engine.options) do
-    first = first or option.key and option.type == "integer" and keys.engine[option.name] and option.name
-      .. "=" .. keys.engine[option.name]
-  end
   for _, sentence in ipairs(choice.notes(engine, keys.engine)) do
     if sentence:find "^no effect here" then told[#told + 1] = sentence end
   end
   local limits = #told > 0 and comment_text(core.join(told, "; ")) or "What the answer does not cover."
   local marks = { COMMAND = command_text(deployment), TOLD = limits,
-    OPTION = first or "max_num_seqs=64", MODEL = quoting.lua(keys.model), HARDWARE = quoting.lua(hardware),
+    OPTION = template.example(engine, keys), MODEL = quoting.lua(keys.model), HARDWARE = quoting.lua(hardware),
     ENGINE = engine.name, OPTIONS = engine_text(engine, keys), MORE = more_text(engine, keys) }
   text = text:gsub("  %-%- @MORE@\n", function() return marks.MORE end)
   return (text:gsub('"?@(%u+)@"?', function(name) return marks[name] end))

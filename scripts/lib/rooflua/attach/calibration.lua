@@ -3,6 +3,7 @@
 local calibrate = require "rooflua.explore.fit.calibrate"
 local changes = require "rooflua.applied.changes"
 local core = require "rooflua.base.core"
+local declared = require "rooflua.applied.declared"
 local figures = require "rooflua.plausible.figures"
 local json = require "rooflua.json"
 local parameters = require "rooflua.explore.fit.parameters"
@@ -14,7 +15,7 @@ local near = 0.02         -- mean relative error, below which nothing is left to
 local alone, together = 30, 80 -- evaluations of a fit of one parameter, and of all
 local part_of_limit = 0.5 -- of the time that there is, which the fits may take
 local least = 12          -- evaluations, below which a fit finds nothing
---- Of the host's times in force: those of a server may be much longer than any that was measured.
+--- Of the times in force: those of a server may be much longer than any that was measured.
 local widest = { 0.1, 50 }
 local around, halvings = { 0.7, 1.4 }, 14 -- of what was found, and how often that range is halved
 local much_better = 0.7   -- of the error of one parameter, that all have to fall below
@@ -24,9 +25,10 @@ local function named(reader, given)
   local names = calibrate.runs.default_names(reader, given)
   local _, ranges = parameters.of(reader, given, names)
   for i, name in ipairs(names) do
-    local range = ranges[name]
-    if name:find "^steps%.host_" then
-      names[i] = ("%s=%.17g..%.17g"):format(name, widest[1] * range.now, widest[2] * range.now)
+    local now, about = ranges[name].now, declared.find(reader, given, name, "params").about
+    if about.unit == "s" then
+      names[i] = ("%s=%.17g..%.17g"):format(name, math.max(about.min or 0, widest[1] * now),
+        math.min(about.max or math.huge, widest[2] * now))
     end
   end
   return names

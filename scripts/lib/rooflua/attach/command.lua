@@ -11,11 +11,15 @@ local launch = require "rooflua.applied.launch"
 local limits = require "rooflua.attach.limits"
 local loads = require "rooflua.plausible.loads"
 local opening = require "rooflua.runs.opening"
+local over_time = require "rooflua.attach.over_time"
+local page = require "rooflua.attach.page"
 local scenario = require "rooflua.attach.scenario"
+local seen = require "rooflua.startup.seen"
 local single = require "rooflua.runs.single"
 local sources = require "rooflua.attach.sources"
 local text = require "rooflua.attach.text"
 local trials = require "rooflua.advise.trials"
+local units = require "rooflua.text.units"
 
 local command = {}
 local fail = core.fail
@@ -41,8 +45,12 @@ local function compared(asked, run, given)
   local here = { reader = asked.reader, given = given, jobs = 1, is_late = function() return false end }
   local row = trials.rows(here, { {} })[1]
   if row.problem then error(row.problem, 0) end
-  local load = loads.measured(run)
-  return figures.compare(figures.measured(run), figures.simulated(row), row,
+  local load, simulated = loads.measured(run), figures.simulated(row)
+  if run.range then -- its tokens are those of the range, and a simulation ends with its last request
+    local part = row.summary.duration_s / (run.range.stop_s - run.range.start_s)
+    simulated.output_tokens_per_s = simulated.output_tokens_per_s * math.min(1, part)
+  end
+  return figures.compare(figures.measured(run), simulated, row,
     { is_closed = load.is_closed, count = load.count }), os.clock() - start_s
 end
 
@@ -82,18 +90,39 @@ local function opened_of(given, found, workload)
   return opened.reader, trials.plain((opening.variant(opened, 1))), about
 end
 
---- The text of --write; an error where the load cannot stand in a file.
-local function written(reader, given, found, about, workload, said, fit)
-  if #found.runs == 0 and not scenario.can_write(workload) then
+--- Refuses --write of a load that cannot stand in a file, before anything is simulated.
+local function check_written(given, found, workload)
+  if given.write and #found.runs == 0 and not scenario.can_write(workload) then
     fail "attach: --write: this load has more than a scenario can say in a line; leave out --write"
   end
+end
+
+--- What is to be known of the measured runs: their own notes, failed requests, and that several are replayed.
+local function notes_of(found)
+  local out = json.array(found.notes)
+  for i, run in ipairs(found.runs) do
+    for _, note in ipairs(run.notes or {}) do out[#out + 1] = ("%s: %s"):format(run.path, note) end
+    if (run.failed or 0) > 0 then
+      out[#out + 1] = ("%s: %s of the result failed, and %s left out"):format(run.path,
+        units.counted(run.failed, "request"), run.failed == 1 and "is" or "are")
+    end
+    if i == 2 then
+      out[#out + 1] = ("%s: the figures and the load are those of the first, %s; the calibration takes all of them")
+        :format(units.counted(#found.runs, "measured run"), found.runs[1].path)
+    end
+  end
+  return out
+end
+
+--- The text of --write.
+local function written(reader, given, found, about, workload, said, fit)
   local keys, _, deployment = launch.keys(about)
   local start, names = reader.shared.startup, {}
   for i, each in ipairs(found.list) do names[i] = each.file end
-  return scenario.text { keys = keys, deployment = deployment, hardware = launch.hardware(about, given.hardware or ""),
-    hardware_from = start.facts.gpu and ("%s:%d"):format(start.facts.gpu.file, start.facts.gpu.line or 0)
-      or "--hardware", run = found.runs[1], workload = workload, said = said, sources = names,
-    fit = fit, file = given.write }
+  local hardware = launch.hardware(about, given.hardware or "")
+  return scenario.text { keys = keys, deployment = deployment, hardware = hardware,
+    hardware_from = hardware == given.hardware and "--hardware" or seen.place(start.facts.gpu), run = found.runs[1],
+    workload = workload, said = said, sources = names, fit = fit, file = given.write }
 end
 
 --- Whether a load waits for answers: it has clients, and no rate of its own.
@@ -113,13 +142,23 @@ local function values_of(beside, rows, fit)
   return out
 end
 
---- What the program calls: {text, document, written}.
+--- Adds series over time to believed, seen and calibrated, where a file has a range.
+local function add_series(values, asked, run, given, fit)
+  if not run or not run.range then return end
+  values.seen.over_time = over_time.seen(run.range)
+  local function simulated(of) return over_time.simulated(asked.reader, of, run.range, values.seen.over_time) end
+  values.believed.over_time = simulated(given)
+  if fit then values.calibrated.over_time = simulated(fit.fitted) end
+end
+
+--- What the program calls: {text, document, written, page}.
 ---@param given table {files, pages = of a server that runs, hardware, engine, model, bench, seed, jobs, limit_s,
---- write = the file that a text is for}
+--- write = the file that a text is for, page: whether a page is asked for}
 function command.run(given)
   local limit_s = given.limit_s or default_limit_s
   local is_late, found = asked_about.clock(limit_s), sources.of(given.files, given.pages or {})
   local workload, said = load_of(given, found)
+  check_written(given, found, workload)
   local reader, table_, about = opened_of(given, found, workload)
   local asked = { reader = reader, given = table_, jobs = given.jobs or 1, is_late = is_late }
   local beside, title = capacity.beside(reader, table_)
@@ -127,16 +166,19 @@ function command.run(given)
   asked.given = fit and fit.fitted or table_
   local run = single.run("serve", reader, asked.given, { document = true, sketch = true })
   local pays, values = gains.of(asked, is_closed(found, workload, table_.seed)), values_of(beside, rows, fit)
+  add_series(values, asked, found.runs[1], table_, fit)
   local document = { schema = "rooflua.attach/1", sources = json.array(found.list), load = said,
     scenario = { title = title, gpus = pays.gpus }, believed = values.believed, seen = values.seen,
     calibrated = values.calibrated, not_calibrated = why, memory = beside, figures = rows,
     differences = differences(rows, fit), limits = limits.of(run), goal = pays.goal.metric,
     changes = json.array(pays.list), tried = pays.tried - 1, stopped = pays.stopped,
-    intervals = run.intervals, notes = json.array(found.notes) }
+    intervals = run.intervals, notes = notes_of(found) }
   for _, note in ipairs(run.notes or {}) do table.insert(document.notes, note) end
   local text_ = given.write and written(reader, given, found, about, workload, said, fit)
   document.scenario.text = text_ or nil
-  return { text = text.of(document, title), document = document, written = text_ or nil }
+  local report = text.of(document, title)
+  return { text = report, document = document, written = text_ or nil,
+    page = given.page and page.of(document, report) or nil }
 end
 
 return command

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local quoting = require "rooflua.text.quoting"
+local range_lines = require "rooflua.attach.range_lines"
 local statistics = require "rooflua.base.statistics"
 local template = require "rooflua.applied.template"
 
@@ -32,6 +33,7 @@ end
 
 --- Lines of a workload like a measured run.
 local function load_lines(run)
+  if run.range then return range_lines.of(run) end
   local rate, from = run.rate_per_s or run.recorded_times and rate_of(run), comment(run.path .. ", " .. run.how)
   local kind = rate and "poisson" or "closed_loop"
   local how = rate and ("rate_per_s = %.6g"):format(rate) or ("clients = %d"):format(run.clients or #run.requests)
@@ -104,7 +106,8 @@ function scenario.text(about)
   local lines = { "--- A server as its files describe it: " .. quoting.line(core.join(about.sources, ", ")) .. ".",
     "---",
     ("---   rooflua run %s    what it does under a load like that one"):format(file),
-    ("---   rooflua run %s --set engine.max_num_seqs=64    what another setting does"):format(file),
+    ("---   rooflua run %s --set engine.%s    what another setting does"):format(file,
+      template.example(about.deployment.engine, about.keys)),
     "return {", "  rooflua = 1,", "  seed = 1,",
     ("  model = %s,%s"):format(quoting.lua(about.keys.model), model and " " .. comment(place(model)) or ""),
     ("  hardware = %s, %s"):format(quoting.lua(about.hardware), comment(about.hardware_from)) }

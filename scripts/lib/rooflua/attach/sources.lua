@@ -2,6 +2,7 @@
 local core = require "rooflua.base.core"
 local measured_runs = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
+local range = require "rooflua.ranges.range"
 local reading = require "rooflua.startup.reading"
 local tools = require "rooflua.formats.tools"
 
@@ -14,6 +15,15 @@ local function kinds_of(path)
   if not native.file_exists(path) then return false, true end
   local text = reading.text(path)
   return reading.record(path, text) ~= nil, ("\n" .. text):find "\n# rooflua " ~= nil
+end
+
+--- Adds a file to the range over time that several of them have together; whether it is one.
+local function add_range(out, path)
+  local text = native.file_exists(path) and reading.text(path) or ""
+  if not range.form(text) then return false end
+  out.range[#out.range + 1] = { path = path, text = text }
+  out.list[#out.list + 1] = { file = path, gives = "measured" }
+  return true
 end
 
 --- Reads a file into `out`; what is of no known form is an error that names it, of a page of a server a note.
@@ -41,12 +51,13 @@ end
 ---@param files string[] that a person gives
 ---@param pages string[] of a server that runs: those that say nothing are left out, with a note
 function sources.of(files, pages)
-  local out = { start = {}, runs = {}, list = {}, notes = {} }
+  local out = { start = {}, runs = {}, range = {}, list = {}, notes = {} }
   for _, path in ipairs(files) do
     if path:find "%.lua$" then fail("attach: %s: is a scenario; rooflua calibrate fits it to measured runs", path) end
     if not native.file_exists((tools.split(path))) then fail("attach: %s: there is no such file", path) end
-    add(out, path, false)
+    if not add_range(out, path) then add(out, path, false) end
   end
+  if #out.range > 0 then table.insert(out.runs, 1, measured_runs.of_range(out.range)) end
   for _, path in ipairs(pages) do add(out, path, true) end
   if #out.start == 0 then
     fail "attach: none of the files says how the server was started: give its start-up log, or what it says of itself"

@@ -1,22 +1,13 @@
 -- The answer of `rooflua attach`: one screen.
+local advice = require "rooflua.advise.text"
 local believed = require "rooflua.serving.believed"
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
-local json = require "rooflua.json"
 local native = require "rooflua.native"
 local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local text = {}
-
-local widest = 79
-
-local function line(label, said) return columns.wrapped(("%-10s%s"):format(label, said), widest) end
-
-local function value_text(value)
-  if value == nil or value == json.null then return "not stated" end
-  return type(value) == "number" and native.number_text(value) or tostring(value)
-end
 
 local function percent(value, of) return ("%+.0f %%"):format(100 * (value / of - 1)) end
 
@@ -50,7 +41,8 @@ end
 local function change_text(each, document)
   local goal = document.goal == "output_tokens_per_s" and "tokens/s %+.0f %%" or "E2E %+.0f %%"
   local gain = document.goal == "output_tokens_per_s" and each.gain or 1 / (1 + each.gain) - 1
-  local out = ("%s=%s (is %s): " .. goal):format(each.set, value_text(each.after), value_text(each.before), 100 * gain)
+  local out = ("%s=%s (is %s): " .. goal):format(each.set, advice.value(each.after), advice.value(each.before),
+    100 * gain)
   for metric, loss in core.sorted_pairs(each.loses) do
     out = out .. (", but %s %+.0f %%"):format(words.metric(metric), 100 * loss)
   end
@@ -77,7 +69,7 @@ end
 ---@param head string engine, model, GPUs
 function text.of(document, head)
   local lines = { head }
-  local function add(label, said) lines[#lines + 1] = line(label, said) end
+  local function add(label, said) lines[#lines + 1] = columns.labelled(label, said) end
   add("load", document.load)
   lines[#lines + 1] = believed.text(document.memory)
   if #document.figures > 0 then

@@ -1,6 +1,6 @@
 -- `--as vllm`: the result of a run as the benchmark tool prints it. A tool's table is rows {title, figure, form}, and
--- texts with a line around them. Rows that a simulation has nothing for are left out: SGLang's back end, and tokens
--- that it counts again.
+-- texts with a line around them; or a function, `text`. Rows that a simulation has nothing for are left out: SGLang's
+-- back end, and tokens that it counts again.
 local aiperf = require "rooflua.bench.printed_aiperf"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
@@ -24,6 +24,7 @@ end
 local first_token, per_token = "Time to First Token", "Time per Output Token (excl. 1st token)"
 
 local tables = {
+  aiperf = { text = aiperf.text }, -- of every request
   -- vllm/benchmarks/serve.py, main of 2026 (009e6d4a).
   vllm = { title = " Serving Benchmark Result ",
     { "Successful requests:", "completed", "%d" }, { "Failed requests:", "failed", "%d" },
@@ -96,7 +97,7 @@ local function add(lines, rows, figures)
 end
 
 --- The names of the tools, sorted.
-function printed.names() return core.sorted_keys(core.copy(tables, { aiperf = true })) end
+function printed.names() return core.sorted_keys(tables) end
 
 --- Refuses a name that is no tool's.
 function printed.check(name)
@@ -106,14 +107,14 @@ function printed.check(name)
 end
 
 --- Whether a tool's table needs the times of every request.
-function printed.needs_requests(name) return name == "aiperf" end
+function printed.needs_requests(name) return tables[name].text ~= nil end
 
 --- A run's table. A row whose figure the run does not have is left out, as the tool does.
 ---@param name string the tool
 ---@param summary table of a run
 ---@param requests table? columns of native.serve_requests, where the table needs them
 function printed.text(name, summary, workload, requests)
-  if name == "aiperf" then return aiperf.text(summary, requests) end
+  if tables[name].text then return tables[name].text(summary, requests) end
   local lines = { framed(tables[name].title, "=") }
   add(lines, tables[name], figures_of(summary, workload))
   lines[#lines + 1] = ("="):rep(width)

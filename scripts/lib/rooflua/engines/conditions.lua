@@ -46,6 +46,14 @@ local function among(value, list)
   return core.is_among(value, list)
 end
 
+--- Architectures that engines take for another one: rules of that one hold too. Rubin has compute capability 10.7, and
+--- engines ask for the 10 (vLLM's is_device_capability_family(100), SGLang's is_sm100_supported).
+local taken_for = { rubin = "blackwell" }
+
+local function is_of(architecture, wanted)
+  return among(architecture, wanted) or taken_for[architecture] and among(taken_for[architecture], wanted) or false
+end
+
 local function gpu_holds(list, hardware)
   for name, value in pairs(list) do
     if not of_gpu[name](hardware, value) then return false end
@@ -80,7 +88,7 @@ function conditions.hold(rule, version, facts, options)
   if not release.holds(rule, version) or not conditions.asked(rule, options) then return false end
   local hardware, model = facts.hardware, facts.model
   if rule.gpu and not (hardware and gpu_holds(rule.gpu, hardware)) then return false end
-  if rule.architecture and not (hardware and among(hardware.architecture, rule.architecture)) then return false end
+  if rule.architecture and not (hardware and is_of(hardware.architecture, rule.architecture)) then return false end
   if rule.family and not (model and among(model.family, rule.family)) then return false end
   if rule.format and not among(facts.weights, rule.format) then return false end
   return not rule.when or rule.when(facts) == true

@@ -81,6 +81,8 @@ return {
   of_kernels("launches_apart", nil, "whether no kernel is launched before the one in front ends"),
   of_kernels("blocks_launch_apart", nil, "whether those of block-scaled FP8 are not, where others are"),
   of_kernels("shared_beside", "tokens", "largest graph in which shared experts run at the same time as routed ones"),
+  of_kernels("router_gemm", nil, "how the logits of a router are computed: in the format of its weights, in fp32, in "
+    .. "tf32; behind few_ with a kernel of the engine's own for few tokens"),
   of_kernels("exchange", nil, "how tokens reach experts of other data-parallel ranks"),
   of_kernels("dcp_combines", nil, "how ranks of dcp combine what they computed: gathered or all_to_all"),
   entry("cp_of", nil, "kinds of attention whose prompts an engine divides over ranks of deployment.cp",

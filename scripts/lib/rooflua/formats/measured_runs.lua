@@ -4,6 +4,8 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local measured_requests = require "rooflua.formats.measured_requests"
 local policy = require "rooflua.policy"
+local range = require "rooflua.ranges.range"
+local ranges_run = require "rooflua.ranges.run"
 local statistics = require "rooflua.base.statistics"
 local tools = require "rooflua.formats.tools"
 
@@ -61,8 +63,10 @@ end
 --- The runs of a file of any format, those with the wanted name or number.
 local function read_file(path, wanted)
   local text = native.read_user_text(path)
-  local parts = tools.parts(path, text)
-  local runs = parts and tools.read(path, parts) or read_csv(path, text)
+  local form = range.form(text)
+  local parts = not form and tools.parts(path, text)
+  local runs = form and ranges_run.read(path, text, form.what) or parts and tools.read(path, parts)
+    or read_csv(path, text)
   if wanted then runs = { tools.chosen(path, runs, wanted) } end
   for i, run in ipairs(runs) do runs[i] = of_tool(run.name and path .. ": " .. run.name or path, run) end
   return runs
@@ -162,8 +166,8 @@ local function ready(run, path)
       .. "were sent at once, add a column arrival_s with 0 in every row", path, native.trace_arrivals())
   end
   if run.mean_lengths then check_figures(run, path) end -- else the lists of requests count
-  run.how = how_of(run)
-  run.workload = Recorded { run = run }
+  run.how, run.workload = how_of(run), Recorded { run = run }
+  if run.range then run.how, run.workload = run.range.how, ranges_run.workload(run) end
   return run
 end
 
@@ -175,6 +179,13 @@ function measured.read_all(name)
   local runs = read_file(path, wanted)
   for i, run in ipairs(runs) do runs[i] = ready(run, run.name and path .. ": " .. run.name or path) end
   return runs
+end
+
+--- The measured run of a range over time (ranges/range.lua) that several files have together.
+---@param files {path: string, text: string}[]
+function measured.of_range(files)
+  local of = range.of(files)
+  return ready(of_tool(of.name, ranges_run.of(of, range.form(files[1].text).what)), of.name)
 end
 
 --- The one measured run of a file.

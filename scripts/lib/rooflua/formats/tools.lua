@@ -84,9 +84,6 @@ local look_alikes = {
     .. "sglang.bench_serving" },
   { has "traceEvents", "a trace of a profiler, which has no requests" },
   { has "apiVersion", of_manifest },
-  { function(document) return has "data"(document) and has "resultType"(document.data) end,
-    "Prometheus' answer to a query, which has no requests; what is read is vLLM's /metrics: a scrape before and one "
-    .. "after the run, in one file" },
 }
 
 --- Texts that are no results: a pattern of the start of a line, and what the file is.

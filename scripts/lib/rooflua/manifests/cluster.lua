@@ -65,21 +65,54 @@ local function spread(part, needs)
   part.gpus = math.floor(all / count / part.nodes)
 end
 
+--- The options of an engine that say which part of a request it does.
+local function role_options(engine)
+  local out = {}
+  for _, option in ipairs(engine.options) do
+    if option.parameter == "role" then out[#out + 1] = option end
+  end
+  return out
+end
+
+--- Whether a name is that of an option, or of a key of it as in "kv_transfer_config.kv_role".
+local function is_of(option, name) return name == option.name or name:find(option.name .. ".", 1, true) == 1 end
+
 --- An engine without the options that say its role, which `role` says.
 function cluster.without_role(deployment)
   local options = core.copy(deployment.options)
-  for name in pairs(deployment.role and deployment.options or {}) do
-    if name:find "^kv_transfer_config" or name == "disaggregation_mode" then options[name] = nil end
+  for _, option in ipairs(deployment.role and role_options(deployment.engine) or {}) do
+    for name in pairs(deployment.options) do
+      if is_of(option, name) then options[name] = nil end
+    end
   end
   return core.copy(deployment, { options = options })
 end
 
---- The role that options say: SGLang's mode, vLLM's producer and consumer.
-local function role_of(options)
-  local mode = options.disaggregation_mode
-  if mode == "prefill" or mode == "decode" then return mode end
-  local transfer = tostring(options.kv_transfer_config or "") .. tostring(options["kv_transfer_config.kv_role"] or "")
-  return transfer:find "kv_producer" and "prefill" or transfer:find "kv_consumer" and "decode" or nil
+--- The value of an option as a table: {value}, and of JSON its keys; those that dotted options state come last.
+local function fields_of(option, options)
+  local value = options[option.name]
+  local out = { value }
+  local is_json, decoded = pcall(json.decode, option.type == "json" and value or "")
+  if is_json and type(decoded) == "table" then out = decoded end
+  for name, each in pairs(options) do
+    if name ~= option.name and is_of(option, name) then out[name:sub(#option.name + 2)] = each end
+  end
+  return out
+end
+
+--- The role that options say: the one whose value has, where the values of roles differ, the same fields.
+local function role_of(engine, options)
+  for _, option in ipairs(role_options(engine)) do
+    local own, by_role = fields_of(option, options), {}
+    for role, value in pairs(option.values_of) do by_role[role] = fields_of(option, { [option.name] = value }) end
+    for key, value in pairs(own) do
+      if by_role.prefill[key] ~= by_role.decode[key] then
+        for _, role in ipairs { "prefill", "decode" } do
+          if by_role[role][key] == value then return role end
+        end
+      end
+    end
+  end
 end
 
 --- The engine of a part as a deployment of launch/reading.lua, with {count, role, gpus, nodes, gpu, name, file, line}.
@@ -101,7 +134,7 @@ local function deployment_of(part, config_maps, release)
   out.is_stated, part.count, part.nodes = version ~= nil, part.count or 1, part.nodes or 1
   spread(part, cluster.gpus(out))
   for _, key in ipairs { "count", "gpus", "gpu", "name", "file", "line", "nodes", "role" } do out[key] = part[key] end
-  out.role = out.role or role_of(out.options)
+  out.role = out.role or role_of(out.engine, out.options)
   return out
 end
 

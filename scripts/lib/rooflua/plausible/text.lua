@@ -8,8 +8,6 @@ local words = require "rooflua.plan.words"
 
 local text = {}
 
-local widest = 79
-
 local function value_text(value)
   if value == json.null then return "not stated" end
   if type(value) == "number" then return units.significant(value, 6) end
@@ -55,7 +53,7 @@ end
 local names = { rate_per_s = "requests/s", clients = "clients", prompt = "tokens of a prompt",
   output = "tokens of an answer", count = "requests", kind = "arrivals by" }
 
-local function line(label, said) return columns.wrapped(("%-10s%s"):format(label, said), widest) end
+local line = columns.labelled
 
 local function figures_table(list)
   local rows = { { "figure", "measured", "simulated", "from", "to", "" } }

@@ -4,6 +4,7 @@ local json = require "rooflua.json"
 local launches = require "rooflua.manifests.launches"
 local measured_runs = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
+local range = require "rooflua.ranges.range"
 local reading = require "rooflua.startup.reading"
 local secrets = require "rooflua.text.secrets"
 local seen = require "rooflua.startup.seen"
@@ -65,6 +66,25 @@ local function of_result(path)
     units.counted(count, "request")), "--measured, --workload")
 end
 
+--- A range over time: the quantities that are read, and why series are not.
+local function of_range(path, text, form)
+  local is_read, of = pcall(range.of, { { path = path, text = text } })
+  if not is_read then return plain(path, "none", problem_of(path, of)) end
+  local entry = plain(path, "range", ("a range over time: %s, %s"):format(form.what,
+    units.counted(#of.intervals, "interval")), "attach")
+  entry.counted, entry.lines, entry.not_understood, entry.after_start = "series", #of.read, #of.unread, 0
+  entry.understood = entry.lines - entry.not_understood
+  for quantity, source in core.sorted_pairs(of.sources) do
+    entry.read[#entry.read + 1] = { line = #entry.read + 1, means = quantity, text = native.printable(source) }
+  end
+  for i, each in ipairs(of.unread) do
+    local said = ("%s: %s: %s"):format(each.where, each.name or "", each.why)
+    entry.unread[i] = { line = i, text = native.printable(said) }
+  end
+  for i, note in ipairs(of.notes) do entry.notes[i] = native.printable(note) end
+  return entry
+end
+
 local function of_file(path)
   local ok, text = pcall(reading.text, path)
   if not ok then return plain(path, "none", problem_of(path, text)) end
@@ -72,10 +92,10 @@ local function of_file(path)
   if not is_read then return plain(path, "none", problem_of(path, record)) end
   if record then return of_start(path, record) end
   if path:find "%.lua$" then return plain(path, "scenario", "a scenario, or a policy", "run, check") end
+  local form = range.form(text)
+  if form then return of_range(path, text, form) end
   local result, problem = of_result(path)
   if result then return result end
-  local later = reading.other_form(text)
-  if later then return plain(path, "later", later .. "; it is not read yet") end
   return plain(path, "none", "of no form that is known: " .. problem)
 end
 
@@ -87,7 +107,8 @@ local function lines_of(lines, entry, shows_read, shows_unread)
   if entry.lines then
     lines[#lines + 1] = ("  %s understood, %s not understood, %s %s, of %s"):format(
       units.grouped(entry.understood), units.grouped(entry.not_understood), units.grouped(entry.after_start),
-      entry.counted and "without effect" or "after the start", units.counted(entry.lines, entry.counted or "line"))
+      entry.counted and "without effect" or "after the start", entry.counted == "series"
+        and units.grouped(entry.lines) .. " series" or units.counted(entry.lines, entry.counted or "line"))
   end
   for _, each in ipairs(facts.list) do
     local value = entry.facts and entry.facts[each.name]

@@ -19,6 +19,7 @@ local emulated = {}
 
 --- Blocks that prompts are cut into: as those of the KV cache, and no shorter.
 local shortest_block = 16
+local most_unused = 8 -- blocks that an engine counts and gives to no request: vLLM's null block, SGLang's page 0
 
 --- Headers by which clients name the conversation that a request belongs to.
 -- llm-d router, session affinity (x-session-token); Codex codex-rs/core/src/client.rs (session_id); Claude Code
@@ -56,8 +57,9 @@ end
 
 --- The rows of an engine's series that its release has; where they are not known those of the default engine, with a
 --- note.
-local function metrics_of(chosen, longest, told)
-  local engine = chosen.engine
+---@param first table the first replica
+local function metrics_of(reader, given, chosen, first, told)
+  local engine, longest = chosen.engine, first.config.max_model_len
   if not engine.metrics then
     local other = catalogue.default()
     told[#told + 1] = ("what %s calls its series is not known: /metrics has the names of %s"):format(engine.name,
@@ -65,12 +67,21 @@ local function metrics_of(chosen, longest, told)
     engine = other
     chosen = { release = catalogue.newest(engine) }
   end
-  local families = json.array {}
+  local families, options = json.array {}, nil
   local metrics = catalogue.said(engine, "metrics")
-  for _, row in ipairs(metrics) do
-    if release.holds(row, chosen.release) then families[#families + 1] = schema.family(row, longest) end
+  local function asked()
+    options = options or startup_logs.options(reader, given)
+    return options
   end
-  return { families = families, labels = metrics.labels }
+  for _, row in ipairs(metrics) do
+    if release.holds(row, chosen.release) then
+      families[#families + 1] = schema.family(row, longest, asked)
+      if row.quantity:find "^total_" then asked() end -- as the engine counts
+    end
+  end
+  local unused = options and options.blocks - first.config.kv_blocks or 0
+  return { families = families, labels = metrics.labels,
+    unused_blocks = unused > 0 and unused <= most_unused and unused or nil }
 end
 
 local function statuses_by_outcome()
@@ -98,7 +109,7 @@ local function server_options(reader, given, state, asked, told)
     block_tokens = kv and kv.block_tokens or math.max(shortest_block, first.config.block_size), kv_events = kv,
     default_tokens = asked.answer_tokens,
     tool_share = asked.tool_share, seed = given.seed or 0, session_headers = json.array(core.copy(session_headers)),
-    statuses = statuses_by_outcome(), metrics = metrics_of(chosen, longest, told),
+    statuses = statuses_by_outcome(), metrics = metrics_of(reader, given, chosen, first, told),
     most_streams = asked.most_streams, request_s = asked.request_s }
 end
 

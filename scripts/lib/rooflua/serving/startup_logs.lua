@@ -47,6 +47,14 @@ local function engines_of(given)
   return out
 end
 
+--- What the first engine of a scenario does: {stated = options that the scenario states, facts = of its ledger,
+--- blocks = of its KV cache, as it counts them}.
+function logs.options(reader, given)
+  local found = capacity.of(about_of(given, engines_of(given)[1] or {}), reader)
+  return { stated = found.facts.resolved.stated or {}, facts = found.facts,
+    blocks = found.blocks }
+end
+
 local function write(path, text)
   if path == "-" then
     io.stdout:write(text)

@@ -7,6 +7,7 @@ local json = require "rooflua.json"
 local log = require "rooflua.startup.log"
 local named_files = require "rooflua.sandbox.named_files"
 local native = require "rooflua.native"
+local range = require "rooflua.ranges.range"
 local servers = require "rooflua.startup.servers"
 
 local reading = {}
@@ -31,12 +32,10 @@ local function document_of(text)
   return ok and value or nil
 end
 
---- What a file is that is not read here; nil where nothing is known of it.
+--- What a file is that says nothing of a start; nil where nothing is known of it.
 function reading.other_form(text)
-  local document = document_of(text)
-  if type(document) == "table" and type(document.data) == "table" and document.data.resultType == "matrix" then
-    return "a range of Prometheus"
-  end
+  local form = range.form(text)
+  return form and "a range over time: " .. form.what
 end
 
 --- The record of a text (log.lua); nil where it is of none of these forms.
@@ -67,7 +66,9 @@ function reading.file(path)
   local record = reading.record(path, text)
   if record then return record end
   local what = reading.other_form(text)
-  if what then core.fail("--from %s: this is %s, which is not read yet; --command takes its command", path, what) end
+  if what then
+    core.fail("--from %s: this is %s, which says nothing of a start; rooflua attach takes it", path, what)
+  end
   core.fail("--from %s: is no start-up log of vLLM, SGLang or TensorRT-LLM, nothing that a server says of itself, and "
     .. "starts no engine (rooflua files %s says what it is)", path, path)
 end

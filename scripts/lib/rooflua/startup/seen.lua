@@ -112,6 +112,7 @@ function seen.of(paths)
   local out = { facts = {}, named = {}, option = {}, resolved = {}, warnings = {}, told = {}, records = records,
     is_whole = false, parts = {}, routers = {}, autoscalers = {}, config_maps = {} }
   for _, record in ipairs(records) do
+    if out.engine and record.form == "version" then record.engine = out.engine end -- a number alone names none
     out.engine = out.engine or record.engine
     out.has_start = out.has_start or record.form ~= "manifest"
     if record.parts then join_parts(out, record) end

@@ -2,9 +2,10 @@
 -- such as SGLang's /get_server_info. Each is a record as log.lua gives it.
 --
 -- `server` of scripts/engines/*/startup.lua is {metrics, documents}:
---     metrics    {sample, model, facts = {label = fact}, options = {label = option}, source}: a sample whose labels are
---                the configuration, and one that names the model
---     documents  rows {form, means, has = members of the document that tell it and their types, list = the member whose
+--     metrics    {sample, model, facts = {label = fact}, options = {label = option}, values = {sample = fact}, source}:
+--                a sample whose labels are the configuration, one that names the model, and samples that are a fact
+--     documents  rows {form, means, has = members of the document that tell it and their types, is = members and their
+--                values, list = the member whose
 --                first entry is read, facts = {path = fact or {fact, factor}}, ranks = {member of a list, facts of each
 --                of its entries}, is_all = has names all members, is_options = its other members are all options,
 --                without = those that are none, source}
@@ -49,7 +50,11 @@ local function metrics_of(text)
   for _, engine in ipairs(rows.engines()) do
     local server = catalogue.said(engine, "startup").server
     local metrics = server and server.metrics
-    if metrics and ("\n" .. text):find("\n" .. metrics.sample .. "{", 1, true) then return engine, metrics end
+    if metrics then
+      for _, sample in ipairs { metrics.sample, core.unpack(core.sorted_keys(metrics.values or {})) } do
+        if ("\n" .. text):find("\n" .. sample .. "{", 1, true) then return engine, metrics end
+      end
+    end
   end
 end
 
@@ -86,7 +91,10 @@ function servers.metrics(file, text)
         text = line:sub(1, 200) }
     elseif line ~= "" and line:sub(1, 1) ~= "#" then
       local name = line:match(model)
+      local own, value = line:match "^([%w_:]+)%b{}%s+([%d.eE+]+)"
+      local fact = own and (metrics.values or {})[own]
       if name then put(record, "model", name, "", number) end
+      if fact then put(record, fact, tonumber(value), line:match 'dp_rank="(%d+)"' or "", number) end
       record.later = record.later + 1
     end
   end
@@ -135,6 +143,9 @@ end
 local function tells(row, document)
   for path, kind in pairs(row.has) do
     if type(at(document, path)) ~= kind then return false end
+  end
+  for path, value in pairs(row.is or {}) do
+    if at(document, path) ~= value then return false end
   end
   for name in pairs(row.is_all and document or {}) do
     if row.has[name] == nil then return false end

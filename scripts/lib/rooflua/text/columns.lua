@@ -84,4 +84,9 @@ function columns.wrapped(text, width)
   return core.join(lines, "\n")
 end
 
+local report_width = 79
+
+--- "label     text" of a report, wrapped.
+function columns.labelled(label, said) return columns.wrapped(("%-10s%s"):format(label, said), report_width) end
+
 return columns

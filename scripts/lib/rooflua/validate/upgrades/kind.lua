@@ -27,7 +27,7 @@ Run.__index = Run
 
 function upgrades.open(options)
   local run = { path = options.path, cases = cells.read_all(options, rows), only = "id",
-    options = { kept = {}, seed = 0, seeds = 1, requests_per_client = 0, modelled = 0,
+    options = { kept = {}, loops = {}, seed = 0, seeds = 1, requests_per_client = 0, modelled = 0,
       folder = (options.path:match "^(.*/)" or ""), steps = step_model.of(options.steps, options.parameters) } }
   for i, case in ipairs(run.cases) do -- "as above": the command of the row before that says one of this deployment
     for j = i - 1, 1, -1 do

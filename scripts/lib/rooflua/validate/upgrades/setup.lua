@@ -5,6 +5,7 @@ local choice = require "rooflua.engines.choice"
 local columns = require "rooflua.validate.columns"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
+local joined = require "rooflua.validate.upgrades.joined"
 local json = require "rooflua.json"
 local launch = require "rooflua.applied.launch"
 local loops = require "rooflua.validate.closed_loops.rows"
@@ -17,15 +18,33 @@ local weights = require "rooflua.validate.closed_loops.weights"
 
 local setup = {}
 
+-- Start-ups -------------------------------------------------------------------------------------------------------
+
+local gib = 2 ^ 30
+
+local function part_of(found, name)
+  for _, each in ipairs(found.parts) do
+    if each.name == name then return each.bytes / gib end
+  end
+end
+
+local start_ups = { kv_tokens = function(found) return found.tokens end,
+  kv_gib = function(found) return found.kv_bytes / gib end,
+  max_concurrency = function(found) return found.concurrency end,
+  graph_gib = function(found) return part_of(found, "graphs") end,
+  starts = function(found) return found.starts and "yes" or "no" end }
+
 --- The release of a side, with what is switched behind it. A build without a day is from before the release that it is
 --- upgraded to. An upgrade to an unknown release has no answer: that of the newest known one is no answer to it.
-local function release_of(case, version)
+local function release_of(case, version, side)
   local about = catalogue.of(case.engine)
   local newest, parsed = catalogue.last(about), release.parse(version)
-  local has_no_day = parsed and parsed.is_build and (parsed.day or "") == ""
+  local has_no_day, day = parsed and parsed.is_build and (parsed.day or "") == "", joined.day(side)
+  if has_no_day and day then version, has_no_day = "nightly-" .. day, false end
   if has_no_day and version == case.version_before and release.parse(case.version_after) then
     version = "nightly before " .. case.version_after
   end
+  if start_ups[case.figure] and case.which ~= "" then version = version .. " " .. case.which end -- "kv_tokens eager"
   local ok, chosen = pcall(choice.parse, case.engine .. " " .. version, true)
   local known = ok and release.parse(chosen.release)
   if not ok or has_no_day and version == case.version_after or not known.is_build
@@ -45,22 +64,6 @@ local function has_same_rules(engine, a, b)
   end
   return true
 end
-
--- Start-ups -------------------------------------------------------------------------------------------------------
-
-local gib = 2 ^ 30
-
-local function part_of(found, name)
-  for _, each in ipairs(found.parts) do
-    if each.name == name then return each.bytes / gib end
-  end
-end
-
-local start_ups = { kv_tokens = function(found) return found.tokens end,
-  kv_gib = function(found) return found.kv_bytes / gib end,
-  max_concurrency = function(found) return found.concurrency end,
-  graph_gib = function(found) return part_of(found, "graphs") end,
-  starts = function(found) return found.starts and "yes" or "no" end }
 
 --- The model of a row, by its name or without a remark in brackets, an owner and words of a format.
 local function model_of(case)
@@ -204,7 +207,10 @@ end
 local undescribed = "requests=10 a client; lengths=[0.8 L, L]"
 
 --- The question of a closed loop on one side.
-local function question_of(case, chosen, load, is_before)
+local function question_of(case, chosen, load, is_before, setting)
+  local both = joined.of(case, setting)
+  local side = both and both[is_before and "before" or "after"]
+  if side then return joined.question(side, case.id, chosen.release, case.where, loops), {} end
   local parts = parts_of(case)
   local options, told, ep = options_of(case, is_before)
   told[#told + 1] = "the client is not described: " .. undescribed
@@ -226,7 +232,7 @@ end
 
 --- Simulated times of questions of this run; a row for each figure asks the same again.
 local function simulated(case, chosen, load, is_before, options)
-  local question, told = question_of(case, chosen, load, is_before)
+  local question, told = question_of(case, chosen, load, is_before, options)
   if question.problem then core.fail("%s", question.problem) end
   local key = json.encode { question.key, question.version, load, question.parts, question.command }
   local kept = options.kept
@@ -247,11 +253,12 @@ end
 
 --- The simulated figure before and after: {before, after, told}. Where the same rules hold on both sides, with the same
 --- switches, nothing changes, whatever the load: {before = 1, after = 1} of one that is not simulated.
----@param options table {steps, seed, seeds, requests_per_client, modelled, folder, kept = {}}
+---@param options table {steps, seed, seeds, requests_per_client, modelled, folder, kept = {}, loops = {}}
 function setup.answer(case, options)
   local ask = start_ups[case.figure] and start_up or times[case.figure] and time
     or core.fail("%s: nothing simulates the figure '%s'", case.where, case.figure)
-  local from, to = release_of(case, case.version_before), release_of(case, case.version_after)
+  local both = joined.of(case, options) or {}
+  local from, to = release_of(case, case.version_before, both.before), release_of(case, case.version_after, both.after)
   local is_same = json.encode(from.options) == json.encode(to.options) and not case.same_settings:find "%->"
     and has_same_rules(from.engine, from.release, to.release)
   if is_same and ask == time and not load_of(case) then
