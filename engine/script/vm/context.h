@@ -55,6 +55,7 @@ struct Context : std::enable_shared_from_this<Context> {
   rooflua_cost_table cost_table{};
   double load_budget = 0;   // VM instructions that the scenario being loaded may still run
   double load_end_s = 0;    // CPU time of this thread at which it is stopped as well
+  bool load_over = false;   // the budget is used up, and the library may still return
   bool load_spent = false;  // the budget is used up, and the error was raised once
   std::string load_words;   // text of that error
 
