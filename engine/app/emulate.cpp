@@ -158,13 +158,7 @@ void add_emulate(const Command& app) {
   add_server_options(command, a);
   add_kv_options(command, a);
   add_log_options(command, a);
-  command.option("--set", a->run.set,
-                 "key=value: any declared parameter (steps.prefill_divisor=2.0)",
-                 {.repeated = true});
-  command.option("--engine", a->run.engine, engine_help);
-  add_command(command, a->run.command, &a->run.model);
-  add_from(command, a->run.from);
-  command.option("--hardware", a->run.hardware, "With --from and no scenario: the GPU");
+  add_served(command, a->run);
   command.option("--seed", a->run.seed, "Overrides the scenario's seed", {.check = seeds()});
   command.option("--json", a->run.json, "Write the result document to a file");
   command.option(

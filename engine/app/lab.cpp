@@ -106,13 +106,7 @@ void add_lab(const Command& app) {
                  "free one where it is taken",
                  {.check = whole(0, 65535)});
   command.flag("--no-open", a->stays_closed, "Print the address and open no browser");
-  command.option("--set", a->run.set,
-                 "key=value: any declared parameter (steps.prefill_divisor=2.0)",
-                 {.repeated = true});
-  command.option("--engine", a->run.engine, engine_help);
-  add_command(command, a->run.command, &a->run.model);
-  add_from(command, a->run.from);
-  command.option("--hardware", a->run.hardware, "With --from and no scenario: the GPU");
+  add_served(command, a->run);
   command.option("--users", a->run.users, users_help, {.check = whole(1, 1000000)});
   command.option("--bench", a->run.bench, bench_help, {.excludes = "--users"});
   command.option("--seed", a->run.seed, "Overrides the scenario's seed", {.check = seeds()});

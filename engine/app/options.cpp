@@ -151,6 +151,15 @@ void add_from(const Command& command, std::vector<std::string>& files) {
   command.option("--from", files, from_help);
 }
 
+void add_served(const Command& command, RunArguments& run) {
+  command.option("--set", run.set, "key=value: any declared parameter (steps.prefill_divisor=2.0)",
+                 {.repeated = true});
+  command.option("--engine", run.engine, engine_help);
+  add_command(command, run.command, &run.model);
+  add_from(command, run.from);
+  command.option("--hardware", run.hardware, "With --from and no scenario: the GPU");
+}
+
 void sort_files(std::string& scenario, std::vector<std::string>& files) {
   if (files.empty()) return;
   std::vector<std::string> all = std::exchange(files, {});

@@ -41,6 +41,11 @@ void add_from(const Command& command, std::vector<std::string>& files);
 /// @throws Misused for two scenarios
 void sort_files(std::string& scenario, std::vector<std::string>& files);
 
+struct RunArguments;
+/// Adds what says the engine of a server that stays: --set, --engine, --command, --model, --from,
+/// --hardware.
+void add_served(const Command& command, RunArguments& run);
+
 /// Adds --intervals on|off.
 void add_intervals(const Command& command, std::string& choice);
 /// The key of the scenario that --intervals stands for, after what --set says.
