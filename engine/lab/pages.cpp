@@ -202,7 +202,10 @@ bool Laboratory::answer_state(Exchange& exchange) const {
   }
   if (good_opened_.is_object()) {
     for (const Json::Member& each : good_opened_.members())
-      if (each.key != "frame" && each.key != "files") out[each.key] = each.value;
+      if (each.key == "export")
+        out["exports_lua"] = true;
+      else if (each.key != "frame" && each.key != "files")
+        out[each.key] = each.value;
   }
   send(exchange, std::move(out));
   return true;
@@ -273,18 +276,26 @@ bool Laboratory::answer_picture(Exchange& exchange, const std::string& name, boo
   return true;
 }
 
+/// The scenario's file with what was changed.
+bool Laboratory::answer_scenario(Exchange& exchange) const {
+  if (known_.opened.is_null()) return false;
+  const Json* around = known_.opened.find("export");
+  if (around == nullptr)
+    throw Refused(404, "a launch command or files of a start are a part of it: take the command");
+  const Json* own = state_.texts.find(fs::path(subject_.file).filename().string());
+  const std::string text = own != nullptr ? own->text() : file_text(subject_.file);
+  exchange.answer(200, text_of(*around, "before") + text + text_of(*around, "after"),
+                  "text/plain; charset=utf-8",
+                  {{"Content-Disposition", "attachment; filename=\"scenario.lua\""}});
+  return true;
+}
+
 /// The bytes that the command gives.
 bool Laboratory::answer_export(Exchange& exchange, const std::string& what) const {
   if (what != "json" && what != "html" && what != "lua")
     throw Refused(404, "there is no export " + printable(what) + "; json, html and lua are");
-  if (what == "lua") {
-    const Json* own = state_.texts.find(fs::path(subject_.file).filename().string());
-    exchange.answer(200, own != nullptr ? own->text() : file_text(subject_.file),
-                    "text/plain; charset=utf-8",
-                    {{"Content-Disposition", "attachment; filename=\"scenario.lua\""}});
-    return true;
-  }
   if (!known_.problem.empty()) throw Refused(422, known_.problem);
+  if (what == "lua") return answer_scenario(exchange);
   if (!known_.whole || (what == "html" && known_.html.empty())) return false;
   if (what == "json") {
     exchange.answer(200, dump_json(*known_.answer.find("document"), 2) + "\n", json_type,

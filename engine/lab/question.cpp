@@ -1,14 +1,12 @@
 #include "lab/question.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "lab/columns.h"
 #include "measure/html/page.h"
-#include "measure/html/parts.h"
 #include "measure/html/sections.h"
-#include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/left_out.h"
 #include "measure/write/notes.h"
@@ -49,80 +47,6 @@ script::PageSource page_source(const Subject& subject, const script::ScenarioOpt
 
 bool is_stopped() {
   return script::last_stop() != script::StopReason::none;
-}
-
-// --- what a page shows of results
-
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
-}
-
-std::vector<const Summary*> summaries_of(const std::vector<VariantResult>& results) {
-  std::vector<const Summary*> out;
-  for (const VariantResult& each : results)
-    if (each.summary) out.push_back(each.summary.get());
-  return out;
-}
-
-/// The declaration of a column's metric; null of one of the scenario's own.
-const Metric* declaration_of(const std::string& name) {
-  const std::vector<std::string>& known = run_column_names();
-  const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-  return is_known ? run_column(name).metric : nullptr;
-}
-
-/// "22.1 ms (19.8 to 25.0)" of a mean that has an interval; null of others.
-Json interval_of(const Json& variant, const Metric* metric, const std::string& column) {
-  const Json* intervals = variant.find("intervals");
-  if (intervals == nullptr || metric == nullptr || column != std::string(metric->name) + "_mean")
-    return {};
-  const Json* own = intervals->find(metric->name);
-  return own == nullptr ? Json() : *own;
-}
-
-Json column_json(const RunColumn& column, const std::vector<VariantResult>& results, bool shown) {
-  const Metric* metric = declaration_of(column.metric);
-  Json out = Json::object();
-  out["name"] = column.metric;
-  out["label"] = column.label;
-  out["unit"] = column.kind == RunColumn::Kind::time       ? column.unit.name
-                : metric == nullptr || metric->unit == "1" ? ""
-                                                           : std::string(metric->unit);
-  out["group"] = metric == nullptr ? column.metric : std::string(metric->name);
-  out["better"] = metric == nullptr                ? "neither"
-                  : metric->better == Better::less ? "less"
-                  : metric->better == Better::more ? "more"
-                                                   : "neither";
-  out["help"] = metric == nullptr ? "a metric of the scenario" : std::string(metric->help);
-  out["shown"] = shown;
-  for (const char* key : {"values", "texts", "intervals"}) out[key] = Json::array();
-  for (const VariantResult& each : results) {
-    if (!each.known()) continue;
-    const Summary* summary = each.summary.get();
-    out["values"].push_back(summary == nullptr ? Json() : number(column.value(*summary)));
-    out["texts"].push_back(summary == nullptr ? "-" : column.cell(*summary));
-    out["intervals"].push_back(interval_of(each.document, metric, column.metric));
-  }
-  return out;
-}
-
-/// What the summary of a page has, then every other number of a run.
-Json columns_of(const std::vector<VariantResult>& results) {
-  const std::vector<const Summary*> runs = summaries_of(results);
-  Json out = Json::array();
-  if (runs.empty()) return out;
-  std::vector<std::string> seen;
-  for (const RunColumn& each : html::summary_columns(runs)) {
-    out.push_back(column_json(each, results, true));
-    seen.push_back(each.metric);
-  }
-  std::vector<WantedColumn> others;
-  for (const std::string& name : run_column_names())
-    if (std::find(seen.begin(), seen.end(), name) == seen.end()) others.push_back({name});
-  for (const RunColumn& each : run_columns(others, runs, Empty::drop))
-    if (std::find(seen.begin(), seen.end(), each.metric) == seen.end())
-      out.push_back(column_json(each, results, false));
-  return out;
 }
 
 Json lines_of(const std::vector<VariantResult>& results) {
@@ -269,6 +193,52 @@ void run_pins(script::Vm& vm, const Subject& subject, const State& state, const 
   }
 }
 
+std::string name_of(const Json& pin, const std::string& variant) {
+  const std::string own = text_of(pin, "name");
+  if (own.empty()) return variant.empty() ? "a pin" : variant;
+  return variant.empty() ? own : own + ", " + variant;
+}
+
+/// Adds what a state gave to a page of several.
+void add_runs(script::Vm& vm, const Subject& subject, const State& state, const Json& pin,
+              HtmlReport& page) {
+  vm.call(module, "replace_files", {state.texts});
+  Scenario scenario = opened(vm, subject, options_of(subject, state));
+  script::RunOutputs outputs;
+  outputs.sketch = true;
+  const std::vector<VariantResult> results = run_variants(scenario, outputs);
+  check_any(results);
+  HtmlReport own = script::run_page(scenario, results, {}, {});
+  Json& variants = page.document["variants"];
+  for (Json each : own.document.find("variants")->items()) {
+    each["name"] = name_of(pin, text_of(each, "name"));
+    variants.push_back(std::move(each));
+  }
+  for (VariantDrawing& each : own.drawings) page.drawings.push_back(std::move(each));
+  for (auto& each : own.summaries) page.summaries.push_back(std::move(each));
+}
+
+/// The answer over those of the pins.
+void run_overlay(script::Vm& vm, const Subject& subject, const State& state, const Send& send) {
+  HtmlReport page;
+  page.document = Json::object();
+  page.document["kind"] = "serve";
+  page.document["variants"] = Json::array();
+  Json now = Json::object();
+  now["name"] = "now";
+  for (const Json& each : state.pins.items()) {
+    add_runs(vm, subject, State::of(*each.find("state")), each, page);
+    if (is_stopped()) return;
+  }
+  add_runs(vm, subject, state, now, page);
+  if (is_stopped()) return;
+  Json out = frame("view");
+  out["name"] = pins;
+  out["whole"] = true;
+  out["sections"] = sections_json(html_page(page));
+  send(out);
+}
+
 /// A picture that a script describes: of runs with other sets, or of the state itself.
 void run_view(script::Vm& vm, const Subject& subject, const State& state, Scenario& scenario,
               const std::string& name, const Send& send) {
@@ -320,13 +290,19 @@ void run_view(script::Vm& vm, const Subject& subject, const State& state, Scenar
 }
 
 /// What may be changed.
-void tell_opened(Scenario& scenario, const Subject& subject, const script::ScenarioOptions& options,
-                 const Send& send) {
+void tell_opened(Scenario& scenario, const Subject& subject, const State& state,
+                 const script::ScenarioOptions& options, const Send& send) {
   const Json seed = options.seed ? Json(std::int64_t{*options.seed}) : Json();
   Json told = scenario.laboratory("opened", {subject.words, texts_json(options.set), seed});
   told["frame"] = "opened";
   told["title"] = scenario.title();
   told["kind"] = scenario.kind();
+  if (!state.pins.items().empty() && scenario.kind() == "serve") {
+    Json view = Json::object();
+    view["name"] = pins;
+    view["title"] = "Pins";
+    told["views"].push_back(std::move(view));
+  }
   send(told);
 }
 
@@ -338,7 +314,8 @@ void answer(script::Vm& vm, const Subject& subject, const State& state, const st
     vm.call(module, "replace_files", {state.texts});
     const script::ScenarioOptions options = options_of(subject, state);
     Scenario scenario = opened(vm, subject, options);
-    if (view == knobs) return tell_opened(scenario, subject, options, send);
+    if (view == knobs) return tell_opened(scenario, subject, state, options, send);
+    if (view == pins) return run_overlay(vm, subject, state, send);
     if (!view.empty()) return run_view(vm, subject, state, scenario, view, send);
     const Json document = run_whole(scenario, subject, options, send);
     if (!document.is_null()) run_pins(vm, subject, state, document, send);

@@ -38,6 +38,8 @@ using Send = std::function<void(const Json&)>;
 
 /// What is asked for in place of an answer: what may be changed.
 inline constexpr const char* knobs = "what may be changed";
+/// The picture that has the answer over those of the pins.
+inline constexpr const char* pins = "pins";
 
 /// Answers in a process of its own, in frames:
 ///

@@ -94,6 +94,7 @@ class Laboratory {
   bool answer_state(Exchange& exchange) const;
   bool answer_answer(Exchange& exchange, bool now, std::int64_t after, bool brief) const;
   bool answer_picture(Exchange& exchange, const std::string& name, bool now, std::int64_t after);
+  bool answer_scenario(Exchange& exchange) const;
   bool answer_export(Exchange& exchange, const std::string& what) const;
   void serve_text(Exchange& exchange) const;
   void save(Exchange& exchange);

@@ -35,4 +35,10 @@ function rooflua.list(kind) end
 ---@return string text
 function rooflua.help(topic) end
 
+--- A scenario with keys set as `--set` sets them; the given one stays what it is.
+---@param scenario table
+---@param sets string[] "key=value": {"deployment.tp=2", "workload.rate_per_s=12"}
+---@return table scenario
+function rooflua.changed(scenario, sets) end
+
 return rooflua

@@ -184,6 +184,37 @@ def pictures(lab):
     fits("lab_answer", [told])
 
 
+def exported_scenario(lab):
+    """The file that is exported has what was changed, and gives the same answer."""
+    def summaries(document):
+        return [each["summary"] for each in json.loads(document)["variants"]]
+    for sets, seed in ([], None), (["workload.rate_per_s=20", "deployment.tp=2", "scheduler=sjf"], 3):
+        state = {"set": sets} if seed is None else {"set": sets, "seed": seed}
+        lab.put(**state)
+        lab.answer()
+        (folder / "exported.lua").write_bytes(lab.raw("/api/export/lua")[2])
+        given, own = lab.raw("/api/export/json")[2], run("exported.lua", [])
+        same = not isinstance(own, str) and summaries(own) == summaries(given)
+        check(same, f"the exported scenario with {sets} gives the same answer", own)
+    lab.put(set=["scheduler.max_num_seqs=-1"])
+    check(lab.raw("/api/export/lua")[0] == 422, "a state that is refused is not exported")
+    lab.put(set=[])
+
+
+def pinned_pictures(lab):
+    """The answer over those of the pins, in one picture."""
+    pins = [{"name": "a <slow> one", "state": {"set": ["workload.rate_per_s=2"], "seed": 1}}]
+    lab.put(set=["workload.rate_per_s=30"], pins=pins)
+    names = [each["name"] for each in lab.ask("/api/state")[1]["views"]]
+    check("pins" in names, "pins are a picture", names)
+    status, picture = lab.ask("/api/picture/pins")
+    html = "".join(each["html"] for each in picture.get("sections", []))
+    check(status == 200 and "a &lt;slow&gt; one" in html and "<svg" in html and ">now<" in html,
+          "it has both answers", picture.get("problem"))
+    fits("lab_picture", [picture])
+    lab.put(set=[])
+
+
 def early_and_cancelled(lab):
     """A long run is answered early; a newer question ends it."""
     began = time.time()
@@ -310,6 +341,8 @@ check(first.end()[0] == 0, "TERM ends it with status 0")
 added_key()
 second = same_answers()
 pictures(second)
+exported_scenario(second)
+pinned_pictures(second)
 early_and_cancelled(second)
 edits(second)
 changed_file(second)

@@ -3,7 +3,7 @@
 --   mutations.check { test = test, modules = { NAME = { tests = { path, ... }, unnoticed = 1 }, ... }, most = 8 }
 --
 -- What is taken out: of a + b, a - b, a * b, a / b, `a and b`, `a or b`, max(a, b, ...) and min(a, b, ...) all but a; a
--- comparison becomes false. The parser is luacheck's (package lua-check). Each of them runs tests, so a fifth is taken
+-- comparison becomes false. The parser is luacheck's (package lua-check). Each of them runs tests, so a tenth is taken
 -- out; with ROOFLUA_MUTATIONS=all it is `most`.
 local mutations = {}
 
@@ -128,7 +128,7 @@ local most_times_longer, least_limit_s = 4, 3
 ---   one at a time, where all are
 function mutations.check(given)
   local test, names, parse, limits_s, home = given.test, {}, find_parser(), {}, home_of_links()
-  local most = os.getenv "ROOFLUA_MUTATIONS" == "all" and given.most or math.ceil(given.most / 5)
+  local most = os.getenv "ROOFLUA_MUTATIONS" == "all" and given.most or math.ceil(given.most / 10)
   for name in pairs(given.modules) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do

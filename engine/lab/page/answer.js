@@ -12,6 +12,12 @@ const figureOf = ({ name, group }) => (name.startsWith(`${group}_`) ? name.slice
 /** The unit, where the label does not say it. */
 export const unitOf = (column) => (column.label === column.unit ? "" : column.unit);
 
+/** "19.8 to 25.0 ms": the 90 % interval of the first variant; "" where none is known. */
+export function rangeOf(column) {
+  const interval = column.intervals && column.intervals[0];
+  return interval && interval.text ? interval.text.replace(/^[^(]*\(([^;)]*).*$/, "$1") : "";
+}
+
 /** "+4.2 %", "no difference" where a change is noise; "" where nothing is compared. */
 export function changeOf(column, now, before, flat) {
   if (typeof now !== "number" || typeof before !== "number") return { text: "", kind: "" };
@@ -47,12 +53,10 @@ function against(answer, column) {
 }
 
 function card(answer, column) {
-  const interval = column.intervals && column.intervals[0];
+  const interval = rangeOf(column);
   const out = element("div", { class: "card", title: `${column.name}: ${column.help}`, "data-column": column.name },
     element("h2", {}, column.label), element("b", {}, column.texts[0] ?? "-"), ` ${unitOf(column)}`);
-  if (interval && interval.text) {
-    out.append(element("small", { title: "90 % interval" }, interval.text.replace(/^[^(]*\(([^;)]*).*$/, "$1")));
-  }
+  if (interval) out.append(element("small", { title: "90 % interval" }, interval));
   const delta = against(answer, column);
   if (delta) out.append(delta);
   return out;

@@ -49,6 +49,7 @@ on("state", () => {
   at("redo").disabled = !canRedo();
 });
 on("opened", (opened) => {
+  at("as-lua").hidden = !opened.exports_lua;
   if (opened.command) at("as-command").value = opened.command;
   const name = opened.title || opened.scenario || "rooflua lab";
   at("title").textContent = name;

@@ -1,7 +1,7 @@
 // Pins: states that stay, and how the answer differs from the answer of each.
 
 import { change, on, state } from "./state.js";
-import { changeOf, unitOf } from "./answer.js";
+import { changeOf, rangeOf, unitOf } from "./answer.js";
 import { element } from "./knobs.js";
 
 const place = document.getElementById("pins"), most = 6;
@@ -36,7 +36,7 @@ function draw(answer) {
   const rows = columns.map((column) => element("tr", {},
     element("td", {}, `${column.label} ${unitOf(column)}`),
     ...state.pins.map((one, i) => cellOf(column, answer.pins.find((each) => each.number === i), one)),
-    element("td", { class: "n" }, column.texts[0] ?? "-")));
+    element("td", { class: "n" }, column.texts[0] ?? "-", rangeOf(column) ? ` (${rangeOf(column)})` : "")));
   const words = answer.pins.filter((each) => each.compared || each.problem).map((each) => element("details", {},
     element("summary", {}, `now against ${state.pins[each.number] ? state.pins[each.number].name : "a pin"}`),
     element("pre", {}, each.problem || each.compared.text)));
@@ -52,7 +52,9 @@ function cellOf(column, own, pinned) {
   if (!other) return element("td", { class: "n" }, own && own.problem ? "failed" : "…");
   const { text, kind } = changeOf(column, column.values[0], other.values[0], flat);
   const unit = other.unit === column.unit ? "" : ` ${other.unit}`;
+  const interval = rangeOf(other);
   return element("td", { class: "n" }, element("span", {}, other.texts[0] + unit),
+    ...(interval ? [element("small", { title: "90 % interval" }, ` (${interval})`)] : []),
     element("span", { class: `delta ${kind}` }, text));
 }
 

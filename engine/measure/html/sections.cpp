@@ -114,7 +114,29 @@ std::string bars_of(const Json& described, const Context& page) {
   return svg(chart);
 }
 
+/// {title, x = {label, unit}, segments = {names}, rows = {{label, note, spans = {{from, to,
+/// part}}}}}
+std::string gantt_of(const Json& described, const Context& page) {
+  GanttChart chart;
+  chart.title = text_of(described, "title");
+  chart.x = axis_of(described, "x", page);
+  for (const Json& name : list_of(described, "segments"))
+    chart.parts.push_back({name.text(), "s" + std::to_string(chart.parts.size() + 1)});
+  for (const Json& each : list_of(described, "rows")) {
+    GanttRow row{text_of(each, "label"), text_of(each, "note"), false, {}};
+    for (const Json& own : list_of(each, "spans")) {
+      const std::int64_t part = whole_of(own, "part");
+      if (part >= 0 && static_cast<std::size_t>(part) < chart.parts.size())
+        row.spans.push_back(
+            {number_of(own, "from"), number_of(own, "to"), static_cast<std::size_t>(part)});
+    }
+    chart.rows.push_back(std::move(row));
+  }
+  return svg(chart);
+}
+
 std::string drawn(const Json& described, Context& page) {
+  if (text_of(described, "kind") == "gantt") return gantt_of(described, page);
   if (text_of(described, "kind") == "bar") return bars_of(described, page);
   if (text_of(described, "kind") == "line") {
     LineChart chart;

@@ -13,9 +13,11 @@
 //     point = {x, y, note, low, high, variant}: low and high are the ends of an interval of y,
 //             variant is the index of the run in the document
 //     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
+//     gantt = {title, kind: "gantt", x: axis, segments: [name, ...],
+//              rows: [{label, note, spans: [{from, to, part: from 0}]}]}
 //     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
-// Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
+// Everything but the heading may be missing. `kind` is "scatter" (default), "line", "bar" or "gantt";
 // `folded` is the line after which tables, cards and text are folded away. A limit is a value of
 // y, a mark one of x (kind "line"). A series has one colour in all charts of the page. The value of
 // a limit is added to its label, in the unit of the axis, unless the limit is `plain`. An axis whose

@@ -35,13 +35,22 @@ end
 ---@param topic any "cost.gemm", "steps.kernels", a function of the library or a policy
 function rooflua.help(topic) return require("rooflua.help.topics").text(topic) end
 
-local shown = { list = rooflua.list, help = rooflua.help }
+--- A scenario with keys set as `--set` sets them.
+---@param sets string[] "key=value"
+function rooflua.changed(scenario, sets)
+  core.table(scenario, "rooflua.changed: the scenario")
+  core.table(sets, "rooflua.changed: the sets")
+  local Reader = require "rooflua.scenario.reader"
+  return require("rooflua.runs.opening").with_sets(Reader.new "rooflua.changed", core.plain(scenario), sets)
+end
+
+local shown = { list = rooflua.list, help = rooflua.help, changed = rooflua.changed }
 
 return setmetatable({}, {
   __index = function(_, name)
     if shown[name] then return shown[name] end
     local chunks = require "rooflua.sandbox.chunks"
-    local known = { "help", "list" }
+    local known = { "changed", "help", "list" }
     for _, each in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", ".lua")) do
       if each ~= "init" then
         if each == name then return chunks.require("rooflua." .. name) end

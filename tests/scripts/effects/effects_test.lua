@@ -7,6 +7,7 @@ local kinds = require "rooflua.program.kinds"
 local native = require "rooflua.native"
 local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
+dofile "tests/scripts/plan/in_process.lua"
 local effects = dofile("tests/scripts/effects/scenes.lua").of(test)
 local scenes, needs, values, without = effects.scenes, effects.needs, effects.values, effects.without
 

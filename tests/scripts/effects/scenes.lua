@@ -53,9 +53,9 @@ local function planned(more, plan)
   local out = { kind = "plan", model = "llama-3.1-8b", seed = 1,
     workload = require "workloads.poisson" { prompt_tokens = { distribution = "lognormal", mean = 500, sigma = 0.7 },
       output_tokens = 40 },
-    plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p95 = 0.4, tpot_s_p95 = 0.05 }, replicates = 4, requests = 200,
+    plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p95 = 0.4, tpot_s_p95 = 0.05 }, replicates = 2, requests = 100,
       candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 32, 64, 128, 256 },
-        max_num_batched_tokens = { 1024, 2048, 8192 } },
+        max_num_batched_tokens = { 1024, 2048 } },
       gpus = { watched, { "l40s", most = 16, price_per_hour = 1 } } } }
   for key, value in pairs(plan or {}) do out.plan[key] = value end
   for key, value in pairs(more or {}) do out[key] = value end

@@ -1,5 +1,5 @@
 -- Manifests that are changed at random: nothing crashes or hangs, every value is accounted for, what is read stands in
--- the text, and no secret is shown. ROOFLUA_MUTATIONS=all: 5,000 of each form; else a twentieth.
+-- the text, and no secret is shown. ROOFLUA_MUTATIONS=all: 5,000 of each form; else a few.
 local test = dofile "tests/scripts/harness.lua"
 local catalogue = require "rooflua.engines.catalogue"
 local deployment = require "rooflua.startup.deployment"
@@ -10,7 +10,7 @@ local mutation = dofile "tests/scripts/startup/mutation.lua"
 local native = require "rooflua.native"
 local written = require "rooflua.program.manifests"
 
-local count = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 250
+local count = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 120
 local longest_s = 2
 local secret = "TOPSECRET123"
 

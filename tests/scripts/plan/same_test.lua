@@ -59,10 +59,10 @@ test("256, 300 and 512 seats are one run of steps.kernels; 65 and 264 are two, b
   test.equal((results_of(searched)), runs)
 end)
 
-test("results that are taken over are those of runs, in 60 random spaces of three engines", function()
+test("results that are taken over are those of runs, in 40 random spaces of three engines", function()
   local stream, taken, total = random.streams(31):stream "spaces", 0, 0
   local function pick(list) return list[stream:integer(1, #list)] end
-  for i = 1, 60 do
+  for i = 1, 40 do
     local asked = { load = { rate_per_s = pick { 5, 20, 60, 150 } }, requests = pick { 40, 150 },
       gpus = { { "h100-sxm", most = pick { 2, 5 }, price_per_hour = 3 }, { "l40s", most = 4, price_per_hour = 1 } },
       slo = { ttft_s_p99 = pick { 0.05, 0.1, 0.4 }, tpot_s_p99 = pick { 0.006, 0.008, 0.012, 0.03 } },
@@ -76,7 +76,7 @@ test("results that are taken over are those of runs, in 60 random spaces of thre
     test.equal(found, runs, "space " .. i)
     taken, total = taken + same, total + count
   end
-  test.at_least(taken, 200)
+  test.at_least(taken, 130)
   test.at_least(total - taken, 200)
 end)
 

@@ -9,6 +9,8 @@ local opening = require "rooflua.runs.opening"
 local run = require "rooflua.plan.run"
 local search = require "rooflua.plan.search"
 
+dofile "tests/scripts/plan/in_process.lua"
+
 local setup = {}
 
 --- step = base_s * slow / tp + token_s * tokens + seq_s * decodes; `slow` grows with the bandwidth that a GPU lacks.

@@ -74,6 +74,25 @@ local function command_of(words, sets, seed)
   return (core.join(out, " "):gsub("  +", " "))
 end
 
+--- What stands before and after the text of a scenario's file, so that the file has what was changed; nil where no file
+--- can say it.
+local function export_of(opened, words, sets, seed)
+  if not (opened.path and opened.path:find "%.lua$") then return nil end
+  for _, word in ipairs(words) do
+    if word == "--command" or word == "--from" then return nil end
+  end
+  if #sets == 0 and not seed then return { before = "", after = "" } end
+  local lines = { "", "end)(...)", "-- What was changed in rooflua lab." }
+  if #sets > 0 then
+    lines[#lines + 1] = 'scenario = require("rooflua").changed(scenario, {'
+    for _, text in ipairs(sets) do lines[#lines + 1] = ("  %s,"):format(quoting.lua(text)) end
+    lines[#lines + 1] = "})"
+  end
+  if seed then lines[#lines + 1] = ("scenario.seed = %d"):format(seed) end
+  lines[#lines + 1] = "return scenario\n"
+  return { before = "local scenario = (function(...) ", after = table.concat(lines, "\n") }
+end
+
 --- Files that a change of is asked about again: those of the user that were read.
 local function files_read(opened)
   local out = json.array {}
@@ -90,13 +109,14 @@ function questions.rehearse(opened)
   return true
 end
 
---- {knobs, policies, views, files, command}
+--- {knobs, policies, views, files, command, export = {before, after}}
 ---@param words string[] of the command, without sets
 ---@param sets string[] "key=value"
 ---@param seed integer? that was set
 function questions.opened(opened, words, sets, seed)
   return { knobs = knobs.of(opened), policies = policies_of(opened), views = views.list(opened),
-    files = files_read(opened), command = command_of(words, sets, seed) }
+    files = files_read(opened), command = command_of(words, sets, seed),
+    export = export_of(opened, words, sets, seed) }
 end
 
 --- What a view runs: {set, why, runs, against}.

@@ -12,7 +12,7 @@ local views = {}
 local rows = {
   { "load", "rooflua.lab.views.load" }, { "request", "rooflua.lab.views.request" },
   { "memory", "rooflua.lab.views.memory" }, { "replicas", "rooflua.lab.views.replicas" },
-  { "step", "rooflua.lab.views.step" },
+  { "step", "rooflua.lab.views.step" }, { "steps", "rooflua.lab.views.steps" },
 }
 local modules, names = {}, {}
 for i, row in ipairs(rows) do names[i], modules[row[1]] = row[1], row[2] end

@@ -1,0 +1,16 @@
+#pragma once
+// The numbers of an answer, as a page shows them.
+
+#include <vector>
+
+#include "base/json.h"
+#include "script/scenario.h"
+
+namespace rooflua::lab {
+
+/// What the summary of a page has, then every other number of a run: [{name, label, unit, group,
+/// better, help, shown, values, texts, intervals}], the last three with one entry for each variant
+/// that is known.
+Json columns_of(const std::vector<script::VariantResult>& results);
+
+}  // namespace rooflua::lab
