@@ -7,7 +7,7 @@ return {
     { "^execute_(%d+)_context_(%d+)%(sq(%d+)sk(%d+)sqsq%d+sqsk%d+%)_generation_(%d+)%(sq(%d+)sk(%d+)",
       fields = { "tokens", "prompts", "prompt_tokens", "prompt_kv", "decodes", "decode_tokens", "decode_kv" },
       source = worker .. ", detailed annotations; the samples of AMD-AGI/TraceLens, tests/traces/inference" },
-    { "^execute_context_(%d+)%((%d+)%)_generation_(%d+)%((%d+)%)",
+    { "^execute_context_(%d+)%((%d+)[_%d]*%)_generation_(%d+)%((%d+)[_%d]*%)",
       fields = { "prompts", "prompt_tokens", "decodes", "decode_tokens" }, seen = "0.24", source = worker },
     { "^execute_new_(%d+)_cached_(%d+)", fields = {}, before = "0.21",
       source = worker .. ", releases before it counts tokens" },

@@ -94,5 +94,19 @@ test("a batch is what the name of a range says", function()
   test.equal(batch_of("[Executor] _forward_step 7: 1 ctx reqs, 64 ctx tokens, 3 gen reqs", 10).tokens, 67)
 end)
 
+test("recorded operands decide between GEMMs, and places where there are none", function()
+  local placing = require "rooflua.profile.placing"
+  local function entry(shape) return { class = "gemm", many = false, skip = 0.8, operation = { shapes = { shape } } } end
+  local sequence = { entry "m=32 k=4096 n=4096 bf16", entry "m=32 k=14336 n=4096 bf16" }
+  local function places(shape)
+    return placing.align({ { kind = { class = "gemm", shape = shape } } }, sequence)[1]
+  end
+  test.equal(places "[[32,14336],[14336,4096]]", 2)
+  test.equal(places "[[32,4096],[4096,4096]]", 1)
+  test.equal(places "[[32,4096],[11008,4096]]", 0)
+  test.equal(placing.align({ { kind = { class = "gemm" } }, { kind = { class = "gemm" } } }, sequence)[2], 2)
+  test.equal(placing.align({ { kind = { class = "norm" } } }, sequence)[1], 0)
+end)
+
 os.execute("rm -r " .. folder)
 test.finish()

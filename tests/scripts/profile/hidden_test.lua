@@ -43,7 +43,9 @@ local function hide(case)
   local kind = pick { "slow", "slow", "gap", "twice", "old" }
   hidden.kind = kind
   if kind == "gap" then
-    hidden.gap_us, hidden.call = 1e6 * case.priced.priced.time_s * stream:uniform(0.1, 0.5), "schedule_next_batch"
+    local host_s = case.priced.of.host_s -- which the step model has itself
+    hidden.gap_us = 1e6 * (case.priced.priced.time_s * stream:uniform(0.1, 0.5) + 2 * host_s)
+    hidden.call = "schedule_next_batch"
   else
     hidden.operation, hidden.factor = operation_of(case), stream:uniform(1.3, 3)
     if kind == "twice" then
@@ -58,7 +60,9 @@ local function hide(case)
 end
 
 local function seconds_hidden(hidden, case)
-  if hidden.kind == "gap" then return hidden.gap_us * 1e-6 * (hidden.steps - 1) / hidden.steps end
+  if hidden.kind == "gap" then
+    return hidden.gap_us * 1e-6 * (hidden.steps - 1) / hidden.steps - case.priced.of.host_s
+  end
   local of = case.priced.of.by_name
   local table_s = of[hidden.operation] and of[hidden.operation].table_s
     or of.attention_decode.table_s + of.attention_prefill.table_s

@@ -23,7 +23,8 @@ local any_batch = { { decodes = 1, decode_context_tokens = 1 } }
 
 --- {reader, prepared, bound} of the scenario, or of the launch command on a GPU.
 local function engine_of(given)
-  local how, opened = { set = given.set, command = given.command }, nil
+  local how = { set = given.set, command = given.command }
+  local opened
   if given.scenario then
     if given.hardware then core.fail("trace: --hardware is said by %s; change it with --set", given.scenario) end
     opened = opening.file(given.scenario, how)

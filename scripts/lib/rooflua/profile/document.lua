@@ -115,7 +115,7 @@ function document.of(about)
   local rest, unknown_s = {}, 0
   for _, kind in ipairs { "unknown", "extra" } do
     for name, sum in core.sorted_pairs(found[kind]) do
-      rest[#rest + 1] = { name = name, measured_s = sum.ns * 1e-9 / #list, runs = sum.kernels / #list, placed = false,
+      rest[#rest + 1] = { name = name, measured_s = sum.ns * 1e-9 / #list, runs = sum.kernels / #list,
         operation = kind == "extra" and causes.main_kernel(sum).row.operation or nil }
       unknown_s = unknown_s + sum.ns * 1e-9 / #list
     end
@@ -124,10 +124,7 @@ function document.of(about)
     if a.measured_s ~= b.measured_s then return a.measured_s > b.measured_s end
     return a.name < b.name
   end)
-  for i = 1, math.min(most_unknown, #rest) do
-    rest[i].placed = nil
-    out.unknown[i] = rest[i]
-  end
+  for i = 1, math.min(most_unknown, #rest) do out.unknown[i] = rest[i] end
   out.unknown_s = unknown_s
   local tokens = mean(list, function(step) return step.batch.decodes > 0 and 1 or step.batch.tokens end)
   for i, each in ipairs(about.causes) do

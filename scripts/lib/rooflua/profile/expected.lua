@@ -7,7 +7,7 @@ local expected = {}
 
 --- Formats whose products are computed in another one.
 local computed_in = { fp8_block = "fp8", int4_wo = "bf16", mxfp4 = "bf16", w4a8_mxfp4_mxfp8 = "fp8", nvfp4 = "fp4" }
-local not_kernels = core.set { "correction", "floor", "launch", "host", "eager" }
+local not_kernels = core.set { "correction", "floor", "launch", "launches", "host", "eager" }
 
 --- "qkv" of "qkv@full" and "draft.qkv": layers of several kinds are compared together.
 local function base_name(name) return (name:gsub("@.*$", ""):gsub("^.*%.", "")) end
@@ -15,11 +15,12 @@ local function base_name(name) return (name:gsub("@.*$", ""):gsub("^.*%.", "")) 
 --- The word of rows of kernels for a priced row; nil: no kernel is looked for.
 local function class_of(row)
   local kind, name = row.kind, base_name(row.name)
-  if not_kernels[kind] then return nil end
+  if not_kernels[kind] or not_kernels[name] then return nil end
   if name == "logits_gather" then return "all_gather" end
   if kind == "all_reduce" then return "all_reduce" end
   if kind == "expert_exchange" then return "exchange" end
   if name == "experts" then return "experts" end
+  if kind:find "_module" then return "block" end
   if name:find "^linear_attention" then return "linear_attention" end
   if name:find "^attention_prefill" or name:find "^attention_decode" then return "attention" end
   if name:find "^quantize" then return "quantize" end
@@ -113,7 +114,7 @@ end
 
 --- How much it costs that no kernel stands for an operation: GEMMs and attention are seldom left out, the small ones
 --- are often fused.
-local skips = { gemm = 0.8, attention = 1, experts = 1, all_reduce = 0.6, linear_attention = 1 }
+local skips = { gemm = 0.8, attention = 1, block = 1, experts = 1, all_reduce = 0.6, linear_attention = 1 }
 
 --- The sequence: {{operation, class, many, skip}, ...}.
 ---@param of table of expected.of

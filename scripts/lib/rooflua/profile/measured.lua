@@ -35,7 +35,7 @@ end
 
 --- The name of the operation of a kernel: of both kinds of attention the one that its name says, or that there is.
 local function operation_of(kind, entry, by_name)
-  if entry.class ~= "attention" then return entry.operation.name end
+  if entry.class ~= "attention" and entry.class ~= "block" then return entry.operation.name end
   if by_name.attention_prefill and by_name.attention_decode then
     return kind.class == "attention" and "attention" or kind.class:find "^attention_" and kind.class or "attention"
   end

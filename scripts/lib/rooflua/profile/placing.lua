@@ -6,6 +6,7 @@ local ffi = require("rooflua.border.abi").ffi
 local placing = {}
 
 local leave_kernel = 2 -- a kernel of a known kind that no operation takes
+local leave_small = 0.9 -- the same of a small one
 local leave_other = 0.05 -- one that prepares inputs or copies, or whose name is unknown
 local stay = 0.02 -- one more kernel of the same operation
 local generic = 0.4 -- a kernel of no particular kind as a part of a small operation
@@ -18,9 +19,16 @@ local also = {
     experts = generic, embed = generic, quantize = generic, sampler = generic, linear_attention = 2 * generic },
   all_gather = { all_reduce = 0.5 }, all_reduce = { all_gather = 0.5 }, exchange = { all_reduce = 0.8 },
   activation = { experts = 0.1, elementwise = 0.1 }, quantize = { experts = 0.1, gemm = 0.3 },
-  gemm = { experts = 0.5, attention = 1.5 }, norm = { elementwise = 0.1, linear_attention = 0.3 },
+  gemm = { experts = 0.5 }, norm = { elementwise = 0.1, linear_attention = 0.3, rope = 0.2 }, -- of queries and keys
   sampler = { experts = 0.3 }, embed = { sampler = 0.5, elementwise = 0.3 }, copy = { kv_write = 0.6 },
 }
+-- Rows of a whole attention block have its projections, norms and rope inside.
+for _, class in ipairs { "gemm", "attention", "attention_prefill", "attention_decode", "norm", "rope", "quantize",
+  "kv_write", "elementwise" } do
+  also[class] = also[class] or {}
+  also[class].block = class:find "^attention" and 0 or 0.2
+end
+local is_small = core.set { "norm", "rope", "activation", "quantize", "kv_write", "elementwise", "embed" }
 local is_other = core.set { "inputs", "copy", "unknown" }
 
 local function cost_of(kernel, entry)
@@ -74,6 +82,8 @@ function placing.align(kernels, sequence)
   local c, cp = ffi.new("double[?]", width), ffi.new("double[?]", width)
   local h, hp = ffi.new("double[?]", width), ffi.new("double[?]", width)
   local how_c, how_m = ffi.new("uint8_t[?]", (n + 1) * width), ffi.new("uint8_t[?]", (n + 1) * width)
+  local has_experts = false -- by their names; else GEMMs may be theirs
+  for _, kernel in ipairs(kernels) do has_experts = has_experts or kernel.kind.class == "experts" end
   local costs = {} -- by class and entry
   local function cost(kernel, j)
     local row = costs[kernel]
@@ -85,7 +95,9 @@ function placing.align(kernels, sequence)
         local entry = sequence[e]
         local known = by_entry[entry]
         if known == nil then
-          known = not contradicts(kernel, entry) and cost_of(kernel, entry) or math.huge
+          local never = contradicts(kernel, entry)
+            or has_experts and kernel.class == "gemm" and entry.class == "experts"
+          known = not never and cost_of(kernel, entry) or math.huge
           by_entry[entry] = known
         end
         row[e] = known
@@ -97,7 +109,7 @@ function placing.align(kernels, sequence)
   for j = 1, m do cp[j], hp[j], how_c[j] = cp[j - 1] + sequence[j].skip, math.huge, 2 end
   for i = 1, n do
     local kernel, base = kernels[i].kind, i * width
-    local leave = is_other[kernel.class] and leave_other or leave_kernel
+    local leave = is_other[kernel.class] and leave_other or is_small[kernel.class] and leave_small or leave_kernel
     c[0], h[0], how_c[base] = cp[0] + leave, math.huge, 3
     for j = 1, m do
       local entry = sequence[j]
