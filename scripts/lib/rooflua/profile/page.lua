@@ -14,6 +14,12 @@ local function cells_of(rows)
   return out
 end
 
+local function unwrapped(lines)
+  local out = json.array {}
+  for i, line in ipairs(lines) do out[i] = (line:gsub("\n%s*", " ")) end
+  return out
+end
+
 --- The step three times: as it was measured, by the tables, by the datasheet.
 local function step_chart(answer)
   local segments, bars = json.array {}, json.array {}
@@ -57,10 +63,10 @@ function page.of(answer)
   local sections = json.array {}
   local function add(section) sections[#sections + 1] = section end
   add { heading = "What explains most", charts = json.array { step_chart(answer) },
-    paragraphs = json.array(text.causes(answer)) }
+    paragraphs = unwrapped(text.causes(answer)) }
   add { heading = "Operations", charts = json.array { operations_chart(answer) },
     tables = json.array { cells_of(text.operation_rows(answer)) },
-    paragraphs = json.array(text.fallbacks(answer)) }
+    paragraphs = unwrapped(text.fallbacks(answer)) }
   if #answer.gaps > 0 then
     add { heading = "Gaps", charts = json.array {}, tables = json.array { cells_of(text.gap_rows(answer, most_gaps)) } }
   end
@@ -71,8 +77,8 @@ function page.of(answer)
   if #answer.notes > 0 then
     add { heading = "Notes", charts = json.array {}, paragraphs = json.array(answer.notes) }
   end
-  return { title = ("A trace of %s on %s"):format(answer.model, answer.hardware), sections = sections,
-    lead = table.concat(text.head(answer), " ") }
+  local lead = table.concat(unwrapped(text.head(answer)), ". ")
+  return { title = ("A trace of %s on %s"):format(answer.model, answer.hardware), sections = sections, lead = lead }
 end
 
 return page

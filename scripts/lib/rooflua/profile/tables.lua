@@ -50,8 +50,8 @@ local function attention_s(row, cells, prepared)
     query.kv_dtype = prepared.deployment.kv
     query.batch, query.context_tokens, query.new_tokens = cells[4], cells[5], cells[6]
   end
-  local ok, seconds = pcall(prepared.mfu.lookup, prepared.mfu, query)
-  return ok and seconds or nil
+  local ok, _, estimate = pcall(prepared.mfu.lookup, prepared.mfu, query)
+  return ok and estimate.latency_s or nil
 end
 
 --- The rows of one priced operation: {table, op, cells (by column), seconds}; none where no table has its shape.
@@ -68,6 +68,7 @@ local function rows_of(row, prepared, ratio)
   for _, list in ipairs(place.rows) do
     local cells, seconds = {}, row.time_s
     for i, column in ipairs(columns) do cells[column] = list[i] end
+    if row.kind == "gemm" then cells.m = tonumber(row.shape:match "m=(%d+)") end -- that ran: "m=32 as m=64"
     if row.kind:find "^attention_" then seconds = attention_s(row, list, prepared) end
     if seconds then
       out[#out + 1] = { table = place.table, op = row.kind, cells = cells, seconds = seconds * ratio }
@@ -154,8 +155,8 @@ function tables.of(about, given)
     if not is_written then left[#left + 1] = each.name end
   end
   local files, toml, list = {}, {}, json.array {}
-  local told = { files = given.files, hash = native.content_name(given.files, {}), steps = #about.steps,
-    gpu = about.gpu or "" }
+  local hash = native.content_name(json.array(given.files), json.array {})
+  local told = { files = given.files, hash = hash, steps = #about.steps, gpu = about.gpu or "" }
   for _, name in ipairs(core.sorted_keys(all)) do
     local own, count = all[name], 0
     for _ in pairs(own.by_key) do count = count + 1 end

@@ -49,7 +49,7 @@ end
 
 --- Rows of the table of operations, which add up to the step.
 function text.operation_rows(answer)
-  local rows = { { "operation", "runs", "measured us", "tables us", "roofline us", "ratio", "share", "rests on" } }
+  local rows = { { "operation", "kernels", "measured us", "tables us", "roofline us", "ratio", "share", "rests on" } }
   for _, each in ipairs(answer.operations) do
     rows[#rows + 1] = { each.name, units.significant(each.runs, 4), us(each.measured_s), us(each.table_s),
       us(each.roofline_s), ratio(each), units.percent(each.share), each.evidence }
