@@ -14,19 +14,20 @@ namespace {
 struct Reading {
   GzipBlocks blocks;
   JsonStreamLimits limits;
-  std::span<const char> block{};
-  std::size_t at = 0;
+  const char *begin = nullptr, *at = nullptr, *end = nullptr;  // of the block
   std::uint64_t before = 0, told = 0;  // bytes before the block, and up to the last event
   std::uint64_t position = 0;          // of the last event, for errors
   int deep = 0;
 
-  std::uint64_t now() const { return before + at; }
+  std::uint64_t now() const { return before + static_cast<std::uint64_t>(at - begin); }
+  bool is_too_long() const { return now() - told > limits.most_token_bytes; }
   /// Whether there is a byte at the cursor.
   bool fill() {
-    if (at < block.size()) return true;
-    before += block.size();
-    block = blocks.next();
-    at = 0;
+    if (at != end) return true;
+    before += static_cast<std::uint64_t>(end - begin);
+    const std::span<const char> block = blocks.next();
+    begin = at = block.data();
+    end = begin + block.size();
     return !block.empty();
   }
 };
@@ -42,7 +43,7 @@ class AtReading {
 
   AtReading() = default;  // the end
   explicit AtReading(Reading& reading) : reading_(&reading) {}
-  const char& operator*() const { return reading_->block[reading_->at]; }
+  const char& operator*() const { return *reading_->at; }
   AtReading& operator++() {
     ++reading_->at;
     return *this;
@@ -50,9 +51,8 @@ class AtReading {
   AtReading operator++(int) { return ++*this; }
   /// Only with the end.
   bool operator==(const AtReading&) const {
-    if (reading_->at < reading_->block.size()) return false;
-    if (reading_->now() - reading_->told > reading_->limits.most_token_bytes) return true;
-    return !reading_->fill();
+    if (reading_->at != reading_->end) return false;
+    return reading_->is_too_long() || !reading_->fill();
   }
 
  private:
@@ -121,7 +121,7 @@ class Told : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t, const std::string&,
                    const nlohmann::detail::exception& problem) override {
     reading_.position = reading_.now();
-    if (reading_.now() - reading_.told > reading_.limits.most_token_bytes)
+    if (reading_.is_too_long())
       fail("a text or number of more than " +
            std::to_string(reading_.limits.most_token_bytes >> 20) + " MiB");
     if (!reading_.fill()) fail("the file ends inside of the JSON: it is truncated; copy it again");

@@ -127,7 +127,8 @@ class TorchTrace : public JsonEvents {
     if (in_shapes()) refuse("'Input Dims' holds an object");
     ++deep_;
     if (deep_ == event_deep_)
-      event_ = {}, phase_ = false, has_time_ = has_duration_ = false, has_kind_ = false;
+      event_ = {}, shape_.clear(), phase_ = false, has_time_ = has_duration_ = false,
+      has_kind_ = false;
     if (deep_ == event_deep_ + 1 && key_ == Key::arguments && event_deep_ > 0) in_arguments_ = true;
     if (deep_ == 1) file_deep_ = 1;
   }
@@ -294,7 +295,6 @@ class TorchTrace : public JsonEvents {
   }
   void end_event() {
     const std::int64_t stream = std::exchange(stream_of_, -1);
-    std::string shape = std::exchange(shape_, {});
     if (!phase_ || !has_kind_) return;
     if (!has_time_ || !has_duration_) refuse("an event of phase X without 'ts' or 'dur'");
     if (event_.kind == ProfileKind::function && event_.duration_ns < least_function_ns &&
@@ -302,7 +302,7 @@ class TorchTrace : public JsonEvents {
       return;
     event_.name = name_;
     if (stream >= 0 && event_.kind <= ProfileKind::copy) event_.lane = stream;
-    if (event_.kind == ProfileKind::call) event_.shape = shape;
+    if (event_.kind == ProfileKind::call) event_.shape = shape_;
     const bool wrong = event_.start_ns < 0 || event_.duration_ns < 0;
     builder_.add(event_, wrong ? stream_.place() : builder_.profile().file);
   }
