@@ -1,5 +1,5 @@
-#include "app/batch_option.h"
 #include "app/commands.h"
+#include "app/deployment/batch_option.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/csv.h"

@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "app/batch_option.h"
 #include "app/commands.h"
 #include "app/deployment/asked.h"
+#include "app/deployment/batch_option.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/error.h"

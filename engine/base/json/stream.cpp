@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/gzip_blocks.h"
+#include "base/gzip.h"
 
 namespace rooflua {
 

@@ -96,7 +96,9 @@ end)
 
 test("recorded operands decide between GEMMs, and places where there are none", function()
   local placing = require "rooflua.profile.placing"
-  local function entry(shape) return { class = "gemm", many = false, skip = 0.8, operation = { shapes = { shape } } } end
+  local function entry(shape)
+    return { class = "gemm", many = false, skip = 0.8, operation = { shapes = { shape } } }
+  end
   local sequence = { entry "m=32 k=4096 n=4096 bf16", entry "m=32 k=14336 n=4096 bf16" }
   local function places(shape)
     return placing.align({ { kind = { class = "gemm", shape = shape } } }, sequence)[1]

@@ -42,7 +42,7 @@ local function product_of(shape)
   local lists = {}
   for list in (shape or ""):gmatch "%[([%d,]+)%]" do
     local dims = {}
-    for number in list:gmatch "%d+" do dims[#dims + 1] = tonumber(number) end
+    for number in list:gmatch "[^,]+" do dims[#dims + 1] = tonumber(number) end
     if #dims == 2 then lists[#lists + 1] = dims end
   end
   local a, b = lists[#lists - 1], lists[#lists]
@@ -68,6 +68,57 @@ local function contradicts(kernel, entry)
   return is_known
 end
 
+--- The cost of a kernel as the operation at a place of the sequence.
+local function costs_of(kernels, sequence)
+  local has_experts = false -- by their names; else GEMMs may be theirs
+  for _, kernel in ipairs(kernels) do has_experts = has_experts or kernel.kind.class == "experts" end
+  local costs = {} -- by class and entry
+  return function(kernel, j)
+    local row = costs[kernel]
+    if row == nil then
+      row = {}
+      costs[kernel] = row
+      local by_entry = {}
+      for e = 1, #sequence do
+        local entry = sequence[e]
+        local known = by_entry[entry]
+        if known == nil then
+          local never = contradicts(kernel, entry)
+            or has_experts and kernel.class == "gemm" and entry.class == "experts"
+          known = not never and cost_of(kernel, entry) or math.huge
+          by_entry[entry] = known
+        end
+        row[e] = known
+      end
+    end
+    return row[j]
+  end
+end
+
+--- The places that the costs lead to, from the last kernel on.
+local function traced(n, m, how_c, how_m)
+  local width = m + 1
+  local out, i, j, in_m = {}, n, m, false
+  while i > 0 do
+    local at = i * width + j
+    if not in_m and how_c[at] == 2 and j > 0 then
+      j = j - 1
+    elseif not in_m and (how_c[at] == 3 or j == 0) then
+      out[i], i = 0, i - 1
+    else
+      local how = how_m[at]
+      if how == 3 then
+        out[i], i, in_m = 0, i - 1, true
+      else
+        out[i], i = j, i - 1
+        in_m = how == 2
+        if how == 1 then j = j - 1 end
+      end
+    end
+  end
+  return out
+end
+
 --- For each kernel the place of its operation in the sequence; 0: none.
 ---@param kernels {kind: {class: string, shape: string?, after: boolean?, before: boolean?}}[]
 ---@param sequence table of expected.sequence
@@ -82,29 +133,7 @@ function placing.align(kernels, sequence)
   local c, cp = ffi.new("double[?]", width), ffi.new("double[?]", width)
   local h, hp = ffi.new("double[?]", width), ffi.new("double[?]", width)
   local how_c, how_m = ffi.new("uint8_t[?]", (n + 1) * width), ffi.new("uint8_t[?]", (n + 1) * width)
-  local has_experts = false -- by their names; else GEMMs may be theirs
-  for _, kernel in ipairs(kernels) do has_experts = has_experts or kernel.kind.class == "experts" end
-  local costs = {} -- by class and entry
-  local function cost(kernel, j)
-    local row = costs[kernel]
-    if row == nil then
-      row = {}
-      costs[kernel] = row
-      local by_entry = {}
-      for e = 1, m do
-        local entry = sequence[e]
-        local known = by_entry[entry]
-        if known == nil then
-          local never = contradicts(kernel, entry)
-            or has_experts and kernel.class == "gemm" and entry.class == "experts"
-          known = not never and cost_of(kernel, entry) or math.huge
-          by_entry[entry] = known
-        end
-        row[e] = known
-      end
-    end
-    return row[j]
-  end
+  local cost = costs_of(kernels, sequence)
   cp[0], hp[0] = 0, math.huge
   for j = 1, m do cp[j], hp[j], how_c[j] = cp[j - 1] + sequence[j].skip, math.huge, 2 end
   for i = 1, n do
@@ -128,25 +157,7 @@ function placing.align(kernels, sequence)
     end
     c, cp, h, hp = cp, c, hp, h
   end
-  local out, i, j, in_m = {}, n, m, false
-  while i > 0 do
-    local at = i * width + j
-    if not in_m and how_c[at] == 2 and j > 0 then
-      j = j - 1
-    elseif not in_m and (how_c[at] == 3 or j == 0) then
-      out[i], i = 0, i - 1
-    else
-      local how = how_m[at]
-      if how == 3 then
-        out[i], i, in_m = 0, i - 1, true
-      else
-        out[i], i = j, i - 1
-        in_m = how == 2
-        if how == 1 then j = j - 1 end
-      end
-    end
-  end
-  return out
+  return traced(n, m, how_c, how_m)
 end
 
 return placing
