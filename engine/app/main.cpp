@@ -6,6 +6,7 @@
 #include "app/campaign/campaign.h"
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/deployment/trace.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
@@ -306,6 +307,7 @@ void add_commands(const Command& app, const fs::path& home) {
   app::add_plan(app, home);
   app::add_advise(app);
   app::add_upgrade(app);
+  app::add_trace(app);
   app::add_attach(app);
   for (const auto add : {add_calibrate, app::add_check_run, add_data, add_validate, add_check,
                          app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,

@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/deployment/batch_option.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/csv.h"
@@ -27,30 +28,35 @@ std::pair<std::int64_t, std::int64_t> pair_of(const std::string& text, char sepa
   return {static_cast<std::int64_t>(*left), static_cast<std::int64_t>(*right)};
 }
 
-Json batch_of(const StepArguments& arguments) {
+}  // namespace
+
+Json batch_of(const std::vector<std::string>& prefill, const std::vector<std::string>& decode,
+              const char* command) {
   Json batch = Json::object();
   batch["name"] = "step";
   Json prefills = Json::array();
-  for (const std::string& each : arguments.prefill) {
+  for (const std::string& each : prefill) {
     const auto [context, tokens] = pair_of(each, '+', "--prefill", "CTX+NEW, for example 0+4096");
-    Json prefill = Json::object();
-    prefill["context_tokens"] = context;
-    prefill["new_tokens"] = tokens;
-    prefills.push_back(std::move(prefill));
+    Json chunk = Json::object();
+    chunk["context_tokens"] = context;
+    chunk["new_tokens"] = tokens;
+    prefills.push_back(std::move(chunk));
   }
-  if (!arguments.prefill.empty()) batch["prefills"] = std::move(prefills);
+  if (!prefill.empty()) batch["prefills"] = std::move(prefills);
   Json contexts = Json::array();
-  for (const std::string& each : arguments.decode) {
+  for (const std::string& each : decode) {
     const auto [context, count] = pair_of(each, 'x', "--decode", "CTXxCOUNT, for example 2048x64");
     if (count > 1'000'000) throw Error("--decode", "at most a million requests");
     for (std::int64_t i = 0; i < count; ++i) contexts.push_back(context);
   }
-  if (!arguments.decode.empty()) batch["decode_contexts"] = std::move(contexts);
-  if (arguments.prefill.empty() && arguments.decode.empty()) {
-    throw Error("step", "nothing to price: give --prefill CTX+NEW or --decode CTXxCOUNT");
+  if (!decode.empty()) batch["decode_contexts"] = std::move(contexts);
+  if (prefill.empty() && decode.empty()) {
+    throw Error(command, "nothing to price: give --prefill CTX+NEW or --decode CTXxCOUNT");
   }
   return batch;
 }
+
+namespace {
 
 void add_deployment(const StepArguments& arguments, Json& table) {
   const int tp = arguments.tp.value_or(1);
@@ -82,7 +88,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   table["steps"] = arguments.steps;
   if (!command.is_given()) add_deployment(arguments, table);
   Json price = Json::array();
-  price.push_back(batch_of(arguments));
+  price.push_back(batch_of(arguments.prefill, arguments.decode, "step"));
   table["price"] = std::move(price);
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   script::ScenarioOptions options;

@@ -1,8 +1,10 @@
 #pragma once
-// Whole files, packed with gzip or plain.
+// Files, packed with gzip or plain: whole, or block by block.
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 
 namespace rooflua {
@@ -27,5 +29,24 @@ std::string unpack_gzip(std::string packed, const std::filesystem::path& name,
 /// At most the first `bytes` of the text.
 /// @throws Error as read_text
 std::string read_text_start(const std::filesystem::path& path, std::size_t bytes);
+
+/// A file block by block, which no memory holds.
+class GzipBlocks {
+ public:
+  /// @throws Error naming the file if it cannot be opened, or if its name ends in .gz and it is not
+  /// packed
+  explicit GzipBlocks(const std::filesystem::path& path);
+  ~GzipBlocks();
+  GzipBlocks(const GzipBlocks&) = delete;
+  GzipBlocks& operator=(const GzipBlocks&) = delete;
+
+  /// The next bytes of the text; none at its end.
+  /// @throws Error naming the file if it is damaged or ends before the packed data does
+  std::span<const char> next();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace rooflua

@@ -73,6 +73,7 @@ return {
   metrics = function() return require "engines.sglang.metrics" end,
   startup = function() return require "engines.sglang.startup" end,
   log = function() return require "engines.sglang.log" end,
+  profile = function() return require "engines.sglang.profile" end,
   prometheus = { waiting = "sglang:num_queue_reqs", running = "sglang:num_running_reqs",
     kv_used_frac = "sglang:token_usage", source = "python/sglang/srt/metrics/collector.py, 0.4 on" },
   model = "--model-path",

@@ -40,6 +40,7 @@ return {
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
   log = function() return require "engines.trtllm.log" end,
+  profile = function() return require "engines.trtllm.profile" end,
   metrics = function() return require "engines.trtllm.metrics" end,
   tiers = tiers.of,
   host_memory = tiers.host_memory,

@@ -98,6 +98,7 @@ return {
   kv_events = function() return require "engines.vllm.kv_events" end,
   startup = function() return require "engines.vllm.startup" end,
   log = function() return require "engines.vllm.log" end,
+  profile = function() return require "engines.vllm.profile" end,
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",
     source = "vllm/v1/metrics/loggers.py, 0.10 on (kv_cache_usage_perc; before, gpu_cache_usage_perc)" },

@@ -54,6 +54,7 @@ return {
   { has = "command files", name = "start-up logs" },
   { has = "command attach", name = "a server by its files" },
   { has = "command upgrade", name = "the effect of an upgrade" },
+  { has = "command trace", name = "a profiler's trace" },
   { has = "command check-run", name = "check of measured runs" },
   { has = "command repl", name = "live simulations", words = { "%f[%a]forks?%f[%A]" } },
   { has = "command campaign", name = "jobs for clusters" },

@@ -129,6 +129,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
     return out;
   }
   if (option == "--hardware") return named(all_hardware_names(home));
+  if (option == "--steps" && line.command.name == "trace") return {};  // steps of the trace
   if (option == "--steps") return policies("steps", home);
   if (option == "--engine" || option == "--engines") return policies("engines", home);
   if (option == "--kind") return named(template_kinds(home));
@@ -139,7 +140,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
   if (option == "--objective") return named({"mean", "median"});
   for (const char* each : {"--json", "--html", "--requests", "--trace", "--results", "--measured",
                            "--from", "--tables", "--to", "--dir", "--site", "--record", "--for",
-                           "--progress"}) {
+                           "--progress", "--scenario", "--data"}) {
     if (option == each) return {{files, ""}};
   }
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "script/bind/profiles.h"
 #include "script/border_text.h"
 #include "script/vm/context.h"
 #include "script/vm/stack.h"
@@ -104,6 +105,7 @@ void push_natives(lua_State* L) {
   bind_state(L);
   bind_messages(L);
   bind_files(L);
+  bind_profiles(L);
   bind_loading(L);
   bind_documents(L);
   bind_spec(L);

@@ -15,6 +15,7 @@
 --     startup       what it prints when it starts, rows by release (startup/rows.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     log           what it logs when it starts (logs/log.lua)
+--     profile       names of its steps and kernels in a profiler's trace (profile/rows.lua)
 --     variants      {words, options}: words behind a release that are switches of it (engines/builds.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
@@ -22,9 +23,9 @@
 --     seen          the newest release at which rows were read that do not say it
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
--- and what writes its command (applied/command.lua). options, metrics, startup, kv_events, log, rules and implies may
--- be functions that return them, asked when they are used: most runs ask for one engine's rules, and for no words of
--- logs.
+-- and what writes its command (applied/command.lua). options, metrics, startup, kv_events, log, profile, rules and
+-- implies may be functions that return them, asked when they are used: most runs ask for one engine's rules, and for no
+-- words of logs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local ages = require "rooflua.engines.ages"
@@ -42,7 +43,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
   "host_memory", "offload_blocks_before", "variants", "implies", "prometheus", "metrics", "startup", "kv_events", "log",
-  "seen" }
+  "profile", "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -210,7 +211,8 @@ local function add_said(engine, given, parent)
   engine.seen, engine.whole = given.seen or not is_own and parent and parent.seen or nil, nil
 end
 
---- What an engine's file says of its server: its `metrics`, `startup`, `kv_events` or `log`; nil where it says nothing.
+--- What an engine's file says of its server: its `metrics`, `startup`, `kv_events`, `log` or `profile`; nil where it
+--- says nothing.
 function catalogue.said(engine, name) return now(engine[name]) end
 
 --- An engine of what its file returned, with what it has from the engine that it extends.

@@ -14,9 +14,18 @@ local opened, given, prepared, bound -- of the scenario
 local largest_context = 0
 local lent = batch.rewritten(function() return largest_context end)
 
---- {prepared, bound} of the one engine that a served scenario has.
-local function served(reader, scenario)
-  local list, spans = require("rooflua.serving.replicas").of(reader, scenario)
+--- {prepared, bound} of the one engine whose steps a scenario prices or serves.
+---@param kind string of the scenario
+function pricer.engine(reader, kind, scenario)
+  if kind ~= "price" and kind ~= "serve" then
+    reader:fail("kind", "expected \"price\" or \"serve\", whose steps can be priced, found \"%s\"", kind)
+  end
+  local own = fresh.of(reader, scenario)
+  if kind == "price" then
+    local of_price = Prepared.of(reader, own)
+    return of_price, { steps = Prepared.steps(of_price) }
+  end
+  local list, spans = require("rooflua.serving.replicas").of(reader, own)
   if spans and #spans > 1 then
     reader:fail("replicas", "has %d entries, and a pricer prices one: override it, as in {\"replicas\": 1}", #spans)
   end
@@ -28,18 +37,9 @@ end
 ---@param stated table by key, as --set has them; command = that of a launch
 function pricer.open(path, stated)
   opened = overrides.open(path, stated, "price")
-  local reader, kind = opened.reader, opened.kind
-  if kind ~= "price" and kind ~= "serve" then
-    reader:fail("kind", "expected \"price\" or \"serve\", whose steps can be priced, found \"%s\"", kind)
-  end
+  local kind = opened.kind
   given = overrides.one_variant(opened, "a pricer prices one")
-  local own = fresh.of(reader, given)
-  if kind == "serve" then
-    prepared, bound = served(reader, own)
-  else
-    prepared = Prepared.of(reader, own)
-    bound = { steps = Prepared.steps(prepared) }
-  end
+  prepared, bound = pricer.engine(opened.reader, kind, given)
   local engine, deployment = prepared.engine, prepared.deployment
   return { kind = kind, title = opened.title, steps = bound.steps.name, engine = engine and engine.engine.name,
     release = engine and engine.release, weights = deployment.weights, kv = deployment.kv,

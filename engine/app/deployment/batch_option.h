@@ -1,0 +1,16 @@
+#pragma once
+// The batch that --prefill and --decode say.
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace rooflua::app {
+
+/// As kind "price" has it.
+/// @throws Error for what is no such batch, and where neither is given
+Json batch_of(const std::vector<std::string>& prefill, const std::vector<std::string>& decode,
+              const char* command);
+
+}  // namespace rooflua::app

@@ -1,0 +1,114 @@
+-- `rooflua trace`: its report, page, document and tables, and what it refuses.
+local test = dofile "tests/scripts/harness.lua"
+local printed = dofile "tests/scripts/printed.lua"
+local synthetic = dofile "tests/scripts/profile/synthetic.lua"
+
+local folder = os.tmpname()
+os.remove(folder)
+assert(os.execute("mkdir " .. folder))
+local contexts = {}
+for i = 1, 32 do contexts[i] = 4000 end
+local given = { decode_contexts = contexts }
+local priced = synthetic.price("llama-3.1-8b", "h200-sxm", 2, given)
+local said = { decodes = 32, prompts = 0, prompt_tokens = 0 }
+
+local function write(name, hidden, range)
+  printed.write(folder .. "/" .. name, (synthetic.trace(priced, range or said, hidden)))
+end
+
+local launch = "trace %s --command 'vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2' --hardware h200 "
+local function run(file, more) return test.printed((launch .. more):format(file), folder) end
+
+test("report, page and document name the cause", function()
+  write("slow.json", { steps = 3, slow = "gate_up", factor = 2, gap_us = 2000, call = "schedule" })
+  local out = run("slow.json", "--context 4000 --html p.html --json d.json")
+  test.has(out, "gate_up takes", "2 times its tables", "schedule", "idle, between kernels")
+  test.has(out, "32 decodes at 4,000 tokens")
+  test.has(printed.read(folder .. "/p.html"), "The step", "roofline", "gate_up")
+  printed.check_schema("trace", folder .. "/d.json")
+end)
+
+test("steps are found without ranges, and are named", function()
+  write("bare.json", { steps = 5, ranges = false, graphs = true })
+  test.has(run("bare.json", "--decode 4000x32"), "found by repeats", "means of 5")
+  test.has(run("bare.json", "--decode 4000x32 --steps 2..3"), "steps 2 to 3, means of 2")
+end)
+
+test("with the rows of --data the same step is priced as it was measured", function()
+  local factors, sum_s = {}, 0
+  for i, each in ipairs(priced.of.list) do factors[each.name] = 1.1 + 0.15 * (i % 7) end
+  for _, each in ipairs(priced.of.list) do
+    if each.name == "sampler" or each.table_s == 0 then factors[each.name] = 1 end
+    sum_s = sum_s + factors[each.name] * each.table_s
+  end
+  write("data.json", { steps = 2, factors = factors, graphs = true })
+  test.has(run("data.json", "--context 4000 --data gpu"), "step ")
+  local own = synthetic.price("llama-3.1-8b", folder .. "/gpu", 2, given)
+  local own_s = own.priced.time_s
+  test.check(math.abs(own_s - sum_s) < 0.02 * sum_s, "measured %.5g ms, priced %.5g ms, before %.5g ms", 1e3 * sum_s,
+    1e3 * own_s, 1e3 * priced.priced.time_s)
+  test.has(printed.read(folder .. "/gpu/tables.toml"), "[gemm_bf16]", "hash ")
+  test.has(run("data.json", "--context 4000 --data gpu"), "name a new folder")
+end)
+
+test("ranks are compared, and a rank alone is an error where it is given twice", function()
+  write("r0.json", { steps = 2, graphs = true })
+  write("r1.json", { steps = 2, graphs = true, slow = "down", factor = 2 })
+  test.has(run("r0.json r1.json", "--context 4000"), "r1.json: 2 steps", "shown above", "down takes")
+  test.has(run("r0.json r0.json", "--context 4000"), "is given twice")
+end)
+
+test("what cannot be compared is refused", function()
+  write("ok.json", { steps = 2, graphs = true })
+  test.has(run("ok.json", ""), "--context TOKENS")
+  test.has(run("ok.json", "--decode 4000x16"), "says 32 decodes, and the command line 16")
+  test.has(run("ok.json", "--context 4000 --steps 1..9"), "the trace has 2 steps")
+  test.has(run("ok.json", "--context 4000 --steps 2..1"), "expected N..M")
+  test.has(run("none.json", "--context 4000"), "none.json", "cannot be read")
+  test.has(test.printed("trace ok.json", folder), "--scenario FILE")
+  test.has(test.printed("trace --scenario x.lua", folder), "file")
+  test.has(test.printed("trace ok.json --command 'vllm serve meta-llama/Llama-3.1-8B'", folder), "--hardware")
+  test.has(run("ok.json", "--scenario x.lua"), "give one of them")
+  test.has(run("ok.json", "--context 4000 --json ok.json"), "ok.json")
+  write("bare.json", { steps = 5, ranges = false, graphs = true })
+  test.has(run("bare.json", ""), "says nothing of its batch", "--decode CTXxCOUNT")
+end)
+
+test("a batch is what the name of a range says", function()
+  local batches = require "rooflua.profile.batches"
+  local rows = require "rooflua.profile.rows"
+  local known = rows.of()
+  local function batch_of(name, context)
+    local row, found = rows.step(known.steps, name)
+    test.check(row, "%s is no step", name)
+    return batches.of_range(found, context)
+  end
+  local one = batch_of("execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37"
+    .. "(sq37sk34489sqsq37sqsk34489)")
+  test.equal(one.text, "9 prompts of 8,155 new tokens together, 37 decodes at 931 tokens")
+  test.equal(#one.given.prefills, 9)
+  test.equal(batch_of("step[EXTEND bs=15 toks=15360]").tokens, 15360)
+  test.equal(batch_of("step[DECODE bs=32]", 100).text, "32 decodes at 100 tokens")
+  test.equal(batch_of "step[DECODE bs=32]", nil)
+  test.equal(batch_of("execute_context_2(300)_generation_0(0)").given.prefills[2].new_tokens, 150)
+  test.equal(batch_of("[Executor] _forward_step 7: 1 ctx reqs, 64 ctx tokens, 3 gen reqs", 10).tokens, 67)
+end)
+
+test("recorded operands decide between GEMMs, and places where there are none", function()
+  local placing = require "rooflua.profile.placing"
+  local function entry(shape)
+    return { class = "gemm", many = false, skip = 0.8, operation = { shapes = { shape } } }
+  end
+  local sequence = { entry "m=32 k=4096 n=4096 bf16", entry "m=32 k=14336 n=4096 bf16" }
+  local function places(shape)
+    return placing.align({ { kind = { class = "gemm", shape = shape } } }, sequence)[1]
+  end
+  test.equal(places "[[32,14336],[14336,4096]]", 2)
+  test.equal(places "[[32,4096],[4096,4096]]", 1)
+  test.equal(places "[[32,4096],[11008,4096]]", 0)
+  test.equal(placing.align({ { kind = { class = "gemm" } }, { kind = { class = "gemm" } } }, sequence)[2], 2)
+  test.equal(placing.align({ { kind = { class = "norm" } } }, sequence)[1], 0)
+end)
+
+os.execute("rm -r " .. folder)
+test.finish()
