@@ -8,7 +8,7 @@ local links = {}
 --- Whether GPUs reach each other no faster than they reach the memory of their host: both go over one bus. The factor
 --- is what a bus states over what is reached of it (hardware.toml: 64 and 55.6 GB/s). No bus reaches 100 GB/s: such
 --- hosts are joined by NVLink (GH200, GB200, GB300) or share the memory.
-function links.share_bus(hardware)
+local function share_bus(hardware)
   return hardware.host_bytes_per_s > 0 and hardware.link_bytes_per_s <= 1.2 * hardware.host_bytes_per_s
     and hardware.host_bytes_per_s < 100e9
 end
@@ -42,7 +42,7 @@ function links.of(reader, facts, given)
     note = ("collectives of %d ranks are priced as in one node: nodes have %d GPUs, and %s states no network "
       .. "(network_gb_per_s)"):format(ranks, hardware.domain_gpus, hardware.name)
   end
-  if links.share_bus(hardware) and not has.host_bus then
+  if share_bus(hardware) and not has.host_bus then
     out[#out + 1] = policies.of(reader, "corrections", "host_bus")
   end
   return out, note
