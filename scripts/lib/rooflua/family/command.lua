@@ -85,7 +85,7 @@ local function file_text(hardware, lender, kinds, answers)
 end
 
 local function document_of(folder, hardware, lender, kinds, answers)
-  local out = { answers = answers.by, folder = folder, hardware = hardware.name, lender = lender,
+  local out = { schema = 1, answers = answers.by, folder = folder, hardware = hardware.name, lender = lender,
     kinds = json.array {} }
   for i, kind in ipairs(kinds) do
     out.kinds[i] = { kernels = kind.name, rows = kind.rows, shapes = kind.shapes, error_before = kind.before,

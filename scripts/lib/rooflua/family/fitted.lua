@@ -32,7 +32,6 @@ local function errors_of(hardware, values, list)
   end
   return out
 end
-fitted.errors_of = errors_of
 
 --- The sum of errors, of which none counts more than `most_error`.
 local function sum_of(errors)

@@ -28,8 +28,6 @@ local kind_of_op = {}
 for _, kind in ipairs(rows.kinds) do
   for _, op in ipairs(kind.ops) do kind_of_op[op] = kind end
 end
---- The kind whose constants rows of an op say; nil of other ops.
-function rows.kind_of(op) return kind_of_op[op] end
 
 local axes = core.set { "m", "batch", "context_tokens", "new_tokens", "tokens", "bytes" }
 local not_asked = core.set { "latency_us", "latency_us_p10", "latency_us_p90", "line", "mode" }
