@@ -198,8 +198,8 @@ check_circles(required, "modules")
 -- room that it requires.
 local lua_place, lua_up = {}, {}
 for room in ("base policy sandbox text border engines ranges manifests startup intervals scenario formats bench "
-  .. "applied plays schedules tables machine measure logs serving handover writers runs explore plan lab program "
-  .. "advise plausible upgrade profile attach validate campaign help repl"):gmatch "%a+" do
+  .. "applied plays schedules tables family machine measure logs serving handover writers runs explore plan lab "
+  .. "program advise plausible upgrade profile attach validate campaign help repl"):gmatch "%a+" do
   lua_place[#lua_place + 1] = room
   lua_place[room] = #lua_place
 end

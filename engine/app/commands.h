@@ -245,6 +245,7 @@ struct DataArguments {
   std::string name, scenario, json;
   std::vector<std::string> set;  // key=value of the scenario
   bool dry_run = false, replace = false;
+  bool write = false;  // of `family`
   // Of `import`, for published tables of engines.
   std::string engine_version;  // "" = the newest
   bool all_rows = false;       // also those that docs/DATA.md calls wrong
@@ -259,6 +260,8 @@ int data_compare(const DataArguments& arguments, const std::filesystem::path& ho
 /// `rooflua data add`: checks a folder, says what a scenario would still model, and copies the
 /// folder to where GPUs are found by name. Exit status 1 where the folder has errors.
 int data_add(const DataArguments& arguments, const std::filesystem::path& home);
+/// `rooflua data family`: fits the constants of the kernel model to the rows of a folder.
+int data_family(const DataArguments& arguments, const std::filesystem::path& home);
 
 struct ValidateArguments {
   std::string folder;              // with sets of measured runs, or the file of one

@@ -1,4 +1,5 @@
-// `rooflua data add`: a folder that was measured becomes a GPU with a name.
+// `rooflua data add`: a folder that was measured becomes a GPU with a name; `data family`: constants of
+// the kernel model that are fitted to its rows (scripts/lib/rooflua/family).
 
 #include <cstdio>
 
@@ -93,6 +94,20 @@ int data_add(const DataArguments& arguments, const fs::path& home) {
   }
   if (!arguments.json.empty()) write_document(document, arguments.json);
   return right ? 0 : 1;
+}
+
+int data_family(const DataArguments& arguments, const std::filesystem::path& home) {
+  check_files({arguments.json}, {});
+  script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
+  Json given = Json::object();
+  given["folder"] = std::filesystem::absolute(arguments.path).string();
+  given["write"] = arguments.write;
+  const Json found = vm.call("rooflua.family.command", "run", {given});
+  if (const Json* file = found.find("file"))
+    write_text(text_of(*file, "text"), text_of(*file, "path"));
+  if (arguments.json != "-") print_report(text_of(found, "text"), false);
+  if (!arguments.json.empty()) write_document(*found.find("document"), arguments.json);
+  return 0;
 }
 
 }  // namespace rooflua::app

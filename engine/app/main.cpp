@@ -171,7 +171,7 @@ void add_calibrate(const Command& app) {
 
 void add_data(const Command& app) {
   const Command command =
-      app.command("data", "Kernel tables: list, describe, verify, import, compare, add");
+      app.command("data", "Kernel tables: list, describe, verify, import, compare, add, family");
   command.needs_command();
   auto* a = new app::DataArguments;
   const Command list = command.command("list", "GPUs and their tables");
@@ -213,6 +213,11 @@ void add_data(const Command& app) {
   add.flag("--dry-run", a->dry_run, "Check and report only; nothing is written");
   add.flag("--replace", a->replace, "Put an older folder of that name aside");
   add.option("--json", a->json, "Write the findings to a file (- = stdout, alone)");
+  const Command family = command.command(
+      "family", "Fit the constants of the kernel model to the rows of a folder");
+  family.option("path", a->path, "Folder with hardware.toml and tables", {.required = true});
+  family.flag("--write", a->write, "Write them to family.toml in the folder, which then answers");
+  family.option("--json", a->json, "Write the findings to a file (- = stdout, alone)");
   const auto opens = [a](const Command& sub, auto function) {
     sub.runs([a, function](const fs::path& home) { return function(*a, home); });
   };
@@ -221,6 +226,7 @@ void add_data(const Command& app) {
   opens(import, app::data_import);
   opens(compare, app::data_compare);
   opens(add, app::data_add);
+  opens(family, app::data_family);
 }
 
 void add_check(const Command& app) {

@@ -2,7 +2,8 @@
 --- GPUs with links of their own hardly notice how many they are. Those that a table of the GPU has stay as they are.
 ---
 ---     time = modelled time + max(0, ranks x rank_s - what a message without bytes takes over links)
----     time = of another GPU's table + ranks x (staged_rank_s - rank_s), where peers do not copy to each other
+---     time = of NCCL's cost model (more than two ranks), of another GPU's table
+---            + ranks x (staged_rank_s - rank_s), where peers do not copy to each other
 local policy = require "rooflua.policy"
 
 ---@class corrections.HostBus
@@ -34,6 +35,8 @@ local unmeasured = { modelled = true, assumed = true }
 function HostBus:bind(context)
   local constants = context.hardware.constants
   self.over_links = { constants.all_reduce_2_s, constants.all_reduce_4_small_s, constants.all_reduce_8_small_s }
+  local link, host = context.hardware.link_bytes_per_s, context.hardware.host_bytes_per_s
+  self.shares_bus = host > 0 and host < 100e9 and link <= 1.2 * host -- where NCCL's model answers (links.lua)
   local is_staged = self.peers == "no" or self.peers == "auto" and not context.hardware.peer_copies
   self.each_s = is_staged and self.staged_rank_s or self.rank_s
   self.more_s = math.max(0, self.each_s - self.rank_s)
@@ -52,8 +55,11 @@ end
 function HostBus:op(op, time_s)
   if op.kind ~= "all_reduce" then return time_s end
   local ranks = self:ranks_of(op)
-  if op.evidence == "stand_in" then return time_s + ranks * self.more_s end
-  if not unmeasured[op.evidence] then return time_s end
+  local is_modelled = unmeasured[op.evidence]
+  if op.evidence == "stand_in" or is_modelled and ranks > 2 and self.shares_bus then
+    return time_s + ranks * self.more_s -- the ranks themselves are in that time
+  end
+  if not is_modelled then return time_s end
   local linked_s = self.over_links[ranks <= 2 and 1 or ranks <= 4 and 2 or 3]
   return time_s + math.max(0, ranks * self.each_s - linked_s)
 end

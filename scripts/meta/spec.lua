@@ -222,7 +222,10 @@ function Model:kv_bytes_per_token(kv_dtype) end
 function spec.model(source) end
 
 --- A GPU by name or alias, from a hardware.toml or its folder, or a table: the fields of a Hardware
---- (`from = "h200-sxm"` supplies those left out) or the keys of a hardware.toml.
+--- (`from = "h200-sxm"` supplies those left out) or the keys of a hardware.toml. `power_cap_w` beside `from` limits
+--- its watts, below tdp_w: clock and peaks fall with the cube root. `mixed = { "rtx-3090", "rtx-4090" }` alone is a
+--- group of unlike cards, each figure that of the card with less. A family.toml beside a hardware.toml has constants
+--- of modelled kernels (rooflua data family).
 ---@param source string|table|rooflua.Hardware
 ---@return rooflua.Hardware
 function spec.hardware(source) end

@@ -154,6 +154,7 @@ TEST_CASE("what data add writes fits its schema, with and without errors") {
       "data add " + right.string() + " --name mine --dry-run --for scenarios/02_chunk_size.lua");
   CHECK(fs::file_size(folder.path() / "right.json") > 1000);  // with what the scenario lacks
   CHECK(may_fit("data_add", all));
+  CHECK(may_fit("data_family", written(folder, "family", "data family " + right.string())));
 }
 
 TEST_CASE("a document with a key that the schema does not have is refused") {

@@ -6,6 +6,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "cost/model/nccl.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -105,6 +106,64 @@ TEST_CASE("measured all-reduces in graphs are met within 15 % in the median") {
                   gpu_name.c_str(), ranks, 100 * errors[errors.size() / 2], 100 * errors.back(),
                   errors.size());
       CHECK(errors[errors.size() / 2] < 0.15);
+    }
+  }
+}
+
+TEST_CASE(
+    "NCCL's cost model prices more than two ranks over a bus, and more than a node over links") {
+  Hardware bus = gpu(32);
+  bus.host_bandwidth = 27.8 * unit::GB / unit::s;
+  const double two = us(all_reduce(1 * unit::kB, 2, bus)),
+               four = us(all_reduce(1 * unit::kB, 4, bus));
+  CHECK(two == Approx(4.4 + 3.84e-3 * 450 / 32));
+  CHECK(four == Approx(6.6 + 6 * 1.0 + 1e3 / (32e3 * 0.75 / 4 * 4 / 6)));
+  CHECK(us(all_reduce(1 * unit::MB, 4, gpu(32))) !=
+        Approx(us(all_reduce(1 * unit::MB, 4, bus))));  // no host: not known to be a bus
+  Hardware rack = nvlink4;
+  rack.domain_gpus = 72;
+  CHECK(us(all_reduce(0 * unit::byte, 16, rack)) == Approx(6.6 + 30 * 0.6));
+  CHECK(all_reduce(1 * unit::MB, 16, rack).evidence == Evidence::assumed);
+  CHECK(all_reduce(1 * unit::MB, 8, rack).time == all_reduce(1 * unit::MB, 8, nvlink4).time);
+}
+
+TEST_CASE(
+    "NCCL's cost model is within a quarter of NCCL's rows, in the median, where it is known to "
+    "be") {
+  struct Rows {
+    const char* gpu;
+    double link_gb_per_s;
+    bool over_bus;
+    std::vector<int> within;  // ranks; of others the error is printed
+  };
+  const Rows all[] = {{"a100-sxm-80gb", 300, false, {4, 8}},
+                      {"h100-sxm", 450, false, {2, 4, 8}},
+                      {"h200-sxm", 450, false, {2, 4, 8}},
+                      {"b200", 900, false, {2, 8}},
+                      {"b300", 900, false, {2, 8}},
+                      {"gb200", 900, false, {4}},
+                      {"gb300", 900, false, {2}},
+                      {"l40s", 32, true, {2, 4}},
+                      {"rtx-pro-6000", 64, true, {4, 8}}};
+  for (const Rows& rows : all) {
+    const CsvFile file =
+        read_csv(test::source_dir() / "bench_data" / rows.gpu / "collective_bf16_nccl.csv");
+    for (const int ranks : {2, 4, 8}) {
+      std::vector<double> errors;
+      for (const CsvRow& row : file.rows) {
+        if (file.text(row, file.require("collective")) != "all_reduce") continue;
+        if (file.integer(row, file.require("ranks")) != ranks) continue;
+        const double priced = nccl_all_reduce_s(file.number(row, file.require("bytes")), ranks,
+                                                rows.link_gb_per_s * 1e9, rows.over_bus);
+        errors.push_back(std::abs(priced * 1e6 / file.number(row, file.require("latency_us")) - 1));
+      }
+      if (errors.empty()) continue;
+      std::sort(errors.begin(), errors.end());
+      const double median = errors[errors.size() / 2];
+      std::printf("NCCL's cost model, all-reduce of %d on %s: median error %.1f %% of %zu rows\n",
+                  ranks, rows.gpu, 100 * median, errors.size());
+      const bool known = std::ranges::find(rows.within, ranks) != rows.within.end();
+      if (known) CHECK(median < 0.25);
     }
   }
 }

@@ -40,7 +40,8 @@ TEST_CASE("a last-level cache need not be stated") {
 }
 
 TEST_CASE("accelerators of other kinds have a datasheet and say that nothing was fitted on them") {
-  for (const char* name : {"vr200", "mi455x", "tpu-v7x", "trainium3", "gaudi3"}) {
+  for (const char* name : {"vr200", "mi455x", "tpu-v7x", "tpu-v6e", "trainium3", "trainium2", "gaudi3",
+                           "ascend-910b", "ascend-910c"}) {
     INFO(name);
     const Hardware device = load_hardware(name, home);
     CHECK(device.family.fitted_on.empty());

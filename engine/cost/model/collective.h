@@ -21,7 +21,8 @@ struct Transfer {
 /// All-reduce inside a CUDA graph, 16-bit, as vLLM runs it: its custom kernels, beyond them NCCL.
 /// 2, 4 and 8 ranks have lines of their own. Other numbers up to 8 lie between their neighbours,
 /// linearly; more than 8 keep the large-message slope of 8 and pay its intercept once per 8
-/// (evidence assumed). One rank is free.
+/// (evidence assumed). More than two ranks over the bus of a host, and more than 8 over links that
+/// join so many, are priced by NCCL's cost model (nccl.h). One rank is free.
 /// @param eager    launched outside a graph: all_reduce_eager_s more
 /// @throws Error   if ranks < 1, bytes is negative or not finite, or the GPU states no link
 Transfer all_reduce(Bytes bytes, int ranks, const Hardware& hardware, bool eager = false);

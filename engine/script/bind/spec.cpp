@@ -60,15 +60,24 @@ int open_hardware(lua_State* L) {
   return 1;
 }
 
-/// with_constants(hardware, {name = value}) -> the same GPU with these constants of modelled
-/// kernels
+/// with_constants(hardware, {name = value}, {fitted_on, lender, title}, where) -> the same GPU with
+/// these constants of modelled kernels; what its fit_note says, where the third states it
 int with_constants(lua_State* L) {
   Hardware changed = *check_object<Hardware>(L, 1, "mfu.model");
-  const Json given = to_json(L, 2, "mfu.model");
-  const Fields fields(given, "mfu.model");
+  const std::string where = lua_isnoneornil(L, 4) ? "mfu.model" : check_text(L, 4, "where");
+  const Json given = to_json(L, 2, where);
+  const Fields fields(given, where);
   for (const Json::Member& member : given.members()) {
     set_constant(changed.family.constants, member.key, fields.need_number(member.key),
-                 "mfu.model." + member.key);
+                 where + "." + member.key);
+  }
+  if (lua_type(L, 3) == LUA_TTABLE) {
+    const Json described = to_json(L, 3, where);
+    const Fields about(described, where);
+    Family& family = changed.family;
+    family.fitted_on = about.text("fitted_on").value_or(family.fitted_on);
+    family.lender = about.text("lender").value_or(family.lender);
+    family.title = about.text("title").value_or(family.title);
   }
   push_object(L, std::make_shared<const Hardware>(std::move(changed)));
   return 1;

@@ -6,6 +6,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
+local own_family = require "rooflua.border.own_family"
 local questions = require "rooflua.border.questions"
 local estimates = require "rooflua.border.estimates"
 local tables = require "rooflua.border.tables"
@@ -253,6 +254,9 @@ function mfu.open(options)
   plain.lookup = type(lookup) == "string" and lookup or nil
   plain.lenders = catalogue.lenders()
   if catalogue.has(plain.engine) then plain.engine = catalogue.of(plain.engine).tables.name end
+  if plain.tables == nil and plain.path == nil and plain.hardware and own_family.is_modelled(plain.hardware) then
+    plain.tables = false
+  end
   if plain.tables ~= nil and type(plain.tables) ~= "boolean" then
     fail("mfu.open: tables: expected true or false, found %s", core.describe(plain.tables))
   end

@@ -1,7 +1,9 @@
 -- What is simulated: models, hardware, deployments. Read-only objects of the engine.
 local native = require "rooflua.native"
+local cards = require "rooflua.border.cards"
 local core = require "rooflua.base.core"
 local named_files = require "rooflua.sandbox.named_files"
+local own_family = require "rooflua.border.own_family"
 local power_rows = require "rooflua.border.power"
 local specs = require "rooflua.border.specs"
 
@@ -23,22 +25,32 @@ function spec.model(source)
 end
 
 --- A shipped GPU by name or alias, a hardware.toml or its folder, or a table: the fields that a Hardware object shows,
---- or the keys of a hardware.toml, with `from` naming a GPU that supplies the rest.
+--- or the keys of a hardware.toml, with `from` naming a GPU that supplies the rest; `power_cap_w` limits its watts,
+--- `mixed` lists the GPUs of a group of several kinds (border/cards.lua).
 function spec.hardware(source)
   if is(source, "Hardware") then return source end
   if type(source) == "table" then
     local own, base = {}, nil
     for key, value in pairs(core.plain(source)) do own[key] = core.plain(value) end
     named_files.note(own.tables_from)
-    if own.from ~= nil then base, own.from = spec.hardware(own.from), nil end
+    if own.mixed ~= nil then
+      for key in pairs(own) do
+        if key ~= "mixed" then fail("spec.hardware: %s: has no effect beside mixed, which says every figure", key) end
+      end
+      base, own = cards.mixed(own.mixed, spec.hardware)
+    elseif own.from ~= nil then
+      base, own.from = spec.hardware(own.from), nil
+    end
+    cards.capped(own, base)
     local object = native.load_hardware(own, native.where(), base)
-    return specs.note_changes(adopt(object, "Hardware"), base and own or {})
+    local changed = specs.note_changes(adopt(object, "Hardware"), base and own or {})
+    return base and own_family.applied(changed, base.source) or changed
   end
   if type(source) ~= "string" then
     fail("spec.hardware: expected a name, a path or a table, found %s", core.describe(source))
   end
   named_files.note(source)
-  return adopt(native.load_hardware(source), "Hardware")
+  return own_family.applied(adopt(native.load_hardware(source), "Hardware"))
 end
 
 --- A model on GPUs. Does not fit: an error saying by how much.

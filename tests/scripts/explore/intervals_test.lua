@@ -147,7 +147,7 @@ test("modelled kernels with constants of another family make an interval wider, 
   test.equal(hopper.modelled.fitted, true, "Hopper has constants of its own")
 end)
 
-test("nodes and a GPU that no measured deployment has make it as wide as of a kind never measured", function()
+test("nodes that no measured deployment has make it as wide as of a kind never measured", function()
   local ends = require "rooflua.intervals.ends"
   local residuals = require "rooflua.intervals.residuals"
   local function differs(found, basis)
@@ -168,12 +168,30 @@ test("nodes and a GPU that no measured deployment has make it as wide as of a ki
   test.equal(#plain.unlike, 0)
   test.check(differs(plain, plain.modelled and "models" or "tables"), "a kind that was measured has ends of its own")
   for _, each in ipairs {
-    { { hardware = "h200-sxm", deployment = { tp = 16 }, model = "deepseek-v3" }, "cross the network" },
-    { { hardware = "gb10", deployment = { tp = 1 } }, "no deployment behind it is on gb10" } } do
+    { { hardware = "h200-sxm", deployment = { tp = 16 }, model = "deepseek-v3" }, "cross the network" } } do
     local found, said = of(each[1])
     test.check(said:find(each[2], 1, true), said)
     test.check(not differs(found, found.modelled and "models" or "tables"), each[2])
   end
+end)
+
+test("a GPU without tables is wider by what others were off that were priced without theirs", function()
+  local distances = require "rooflua.intervals.distances"
+  local found = intervals { hardware = "gb10", deployment = { tp = 1 } }
+  test.equal(found.distance.rows, 0)
+  test.equal(found.distance.gpus, distances.gpus)
+  test.equal(found.modelled, nil)
+  test.has(table.concat(found.text, "\n"), "the datasheet of the GPU and the nearest family")
+  local one = found.tpot_s
+  test.at_least(math.log(one.high / one.value), distances[1].decode[2])
+  test.at_least(distances[1].decode[1], math.log(one.low / one.value))
+  for i = 2, #distances do
+    for _, step in ipairs { "decode", "prefill" } do
+      local wide, narrow = distances[i - 1][step], distances[i][step]
+      test.at_least(1.02 * (wide[2] - wide[1]), narrow[2] - narrow[1], step .. " of " .. distances[i].name)
+    end
+  end
+  test.equal(intervals({ hardware = "b200", mfu = { tables = false } }).distance, nil, "it has tables")
 end)
 
 test("where requests wait for seats the load is saturated", function()

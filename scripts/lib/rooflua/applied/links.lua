@@ -42,7 +42,9 @@ function links.of(reader, facts, given)
     note = ("collectives of %d ranks are priced as in one node: nodes have %d GPUs, and %s states no network "
       .. "(network_gb_per_s)"):format(ranks, hardware.domain_gpus, hardware.name)
   end
-  if share_bus(hardware) and not has.host_bus then out[#out + 1] = policies.of(reader, "corrections", "host_bus") end
+  if share_bus(hardware) and not has.host_bus then
+    out[#out + 1] = policies.of(reader, "corrections", "host_bus")
+  end
   return out, note
 end
 

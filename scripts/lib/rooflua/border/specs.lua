@@ -106,9 +106,11 @@ function specs.changes(hardware) return changes[hardware] end
 
 --- The same GPU with other constants of modelled kernels and collectives.
 ---@param constants table {name = value}
-function specs.with_constants(hardware, constants)
-  core.table(constants, "mfu.model")
-  local out = specs.adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
+---@param about table? on what they were fitted: {fitted_on}, or {lender, title} as fit_note says them
+---@param where string? what states them, in front of messages
+function specs.with_constants(hardware, constants, about, where)
+  core.table(constants, where or "mfu.model")
+  local out = specs.adopt(native.with_constants(hardware, core.plain(constants), about or {}, where), "Hardware")
   changes[out] = changes[hardware]
   return out
 end

@@ -6,6 +6,8 @@
 --      modelled = {share, fitted, deployments, points} of an answer that rests on models,
 --      unlike = {why what was measured of the kind says little of this deployment},
 --      borrowed = {share, gpu, from} of one that rests on tables of another GPU,
+--      distance = {rows, gpus} of one that was priced without tables: from how many rows of the GPU, and how many
+--      others say how far that is off,
 --      transient = {deployments, points} of a run that is over before it is steady,
 --      tpot_s, ttft_s, e2e_s or step_s = {value, low, high, text}, text = {line}, about = line}
 --
@@ -17,6 +19,8 @@ local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
 local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"
+local native = require "rooflua.native"
+local own_family = require "rooflua.border.own_family"
 local policy = require "rooflua.policy"
 local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
@@ -87,12 +91,27 @@ end
 
 -- Kinds ------------------------------------------------------------------------------------------------------------
 
+--- How many own rows the constants of a GPU were fitted to; nil of one without constants of its own.
+local function own_rows(hardware)
+  local rows = own_family.rows(hardware)
+  local sum = rows and 0
+  for _, count in pairs(rows or {}) do sum = sum + count end
+  return sum
+end
+
+--- Whether rows of kernels lie beside a GPU's datasheet, or another GPU lends some.
+local function has_tables(hardware)
+  local folder = hardware.source:match "^(.*)/[^/]*%.toml$"
+  return hardware.tables_from ~= "" or folder ~= nil and #native.list_folder(folder, ".csv") > 0
+end
+
 local function kind_of(prepared, engine, is_split)
   local deployment, hardware = prepared.deployment, prepared.hardware
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
     is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil,
-    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus }
+    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus, rows = own_rows(hardware),
+    has_tables = has_tables(hardware) }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end
@@ -119,10 +138,15 @@ local function ends_of(list, load, evidence)
   local ends, basis, is_fitted = nil, kinds.basis_of(evidence), true
   local out = { kinds = json.array {}, unlike = json.array {} }
   for i, kind in ipairs(list) do
-    local share = kinds.borrowed_share(kind, evidence)
-    local own, is_wider = (share and widths.of_borrowed or widths.of)(kind, load, basis)
+    local share, distance = kinds.borrowed_share(kind, evidence), widths.distance(kind, load, basis)
+    local own, is_wider
+    if distance then
+      own, out.distance = widths.at_distance(kind, load, distance)
+    else
+      own, is_wider = (share and widths.of_borrowed or widths.of)(kind, load, basis)
+    end
     if is_wider then out.borrowed = { share = share, gpu = kind.gpu, from = kind.lender } end
-    local why = own.deployments > 0 and widths.unlike(kind, load, basis) or {}
+    local why = own.deployments > 0 and widths.unlike(kind, load, basis, distance ~= nil) or {}
     if #why > 0 then widths.as_unseen(own, load, basis) end
     for _, reason in ipairs(why) do out.unlike[#out.unlike + 1] = reason end
     out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
@@ -131,7 +155,7 @@ local function ends_of(list, load, evidence)
   end
   out.level, out.load, out.deployments, out.points = widths.level, load, ends.deployments, ends.points
   out.nearest = json.array(widths.nearest(list[1], load, basis))
-  if basis == "models" then
+  if basis == "models" and not out.distance then
     out.modelled = widths.on_models(load)
     out.modelled.share, out.modelled.fitted = kinds.modelled_share(evidence), is_fitted
   end
@@ -152,6 +176,15 @@ end
 local function borrowed_text(of)
   return of and ("wider: %.0f %% of the time rests on tables of %s, read for %s; of %s no deployment of this kind was "
     .. "measured, so the ends are those of simulations without tables"):format(100 * of.share, of.from, of.gpu, of.gpu)
+end
+
+--- Says that an interval is wider because the kernels of a GPU were priced without tables; nil where it is not.
+local function distance_text(of)
+  if not of then return nil end
+  local from = of.rows == 0 and "the datasheet of the GPU and the nearest family"
+    or ("the datasheet of the GPU and %d or more of its rows"):format(of.rows)
+  return ("wider: kernels are priced from %s; %d GPUs that were left out say how far that is off (docs/GPUS.md)")
+    :format(from, of.gpus)
 end
 
 --- Says that an interval is wider because the run is over before it is steady; nil where it is not.
@@ -185,7 +218,8 @@ local function completed(out, lines, relative)
   for _, line in ipairs(lines) do table.insert(out.text, line) end
   local asked = words.kind(out.kinds[1]) .. ", " .. out.load
   for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false,
-    borrowed_text(out.borrowed) or false, transient_text(out.transient) or false } do
+    distance_text(out.distance) or false, borrowed_text(out.borrowed) or false,
+    transient_text(out.transient) or false } do
     if line then table.insert(out.text, line) end
   end
   for _, reason in ipairs(out.unlike) do

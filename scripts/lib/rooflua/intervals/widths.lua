@@ -5,6 +5,7 @@
 -- Ends are of TPOT, TTFT and E2E. They are those of the kind under its load, on what its time rests on
 -- (intervals/kinds.lua); intervals/ends.lua says which.
 local core = require "rooflua.base.core"
+local distances = require "rooflua.intervals.distances"
 local ends = require "rooflua.intervals.ends"
 local kinds = require "rooflua.intervals.kinds"
 local residuals = require "rooflua.intervals.residuals"
@@ -54,14 +55,51 @@ function widths.of_borrowed(kind, load, basis)
   return out, true
 end
 
+-- GPUs without tables --------------------------------------------------------------------------------------------
+
+local of_steps = { tpot = { "decode" }, ttft = { "prefill" }, e2e = { "decode", "prefill" } }
+
+--- How far a GPU is from those with tables: an entry of intervals/distances.lua; nil where its own tables answer, or
+--- those of a lender, and where deployments of it say how far off it is.
+--- @param kind table {gpu, is_fitted, has_tables, rows = own rows that its constants were fitted to, or nil}
+function widths.distance(kind, load, basis)
+  local rows = kind.rows
+  if not rows then
+    if kind.has_tables or basis ~= "models" or kind.is_fitted or knows(kind, load, basis) then return nil end
+    rows = 0
+  end
+  local out
+  for _, each in ipairs(distances) do
+    if rows >= each.rows then out = each end
+  end
+  if out == distances[#distances] and basis == "tables" then return nil end
+  return out
+end
+
+--- The ends of a kind whose kernels are priced at a distance: those on tables, and the error of the price of a step,
+--- which are independent.
+function widths.at_distance(kind, load, distance)
+  local out = widths.of(kind, load, "tables")
+  for metric, steps in pairs(of_steps) do
+    local low, high = 0, 0
+    for _, step in ipairs(steps) do
+      low, high = math.min(low, distance[step][1]), math.max(high, distance[step][2])
+    end
+    local of = out[metric]
+    out[metric] = { -math.sqrt(of[1] * of[1] + low * low), math.sqrt(of[2] * of[2] + high * high) }
+  end
+  return out, { rows = distance.rows, gpus = distances.gpus }
+end
+
 --- The reasons for which what was measured of a kind says little of a deployment: sentences that follow "wider: ".
 --- @param kind table {engine, class, architecture, gpu, is_fitted, is_apart}
-function widths.unlike(kind, load, basis)
+--- @param is_distant boolean? the ends are those of at_distance()
+function widths.unlike(kind, load, basis, is_distant)
   local out = {}
   if kind.is_apart then
     out[1] = "collectives cross the network between nodes, and those of no deployment behind it do"
   end
-  if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) then
+  if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) and not is_distant then
     out[#out + 1] = ("no deployment behind it is on %s, for whose family no constants were fitted"):format(kind.gpu)
   end
   return out

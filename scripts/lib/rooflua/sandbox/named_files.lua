@@ -20,7 +20,7 @@ local function add_tables(out, folder, text)
   for _, name in ipairs(folder ~= "" and native.list_folder(folder, ".csv") or {}) do
     out[join(folder, name .. ".csv")] = text .. "\n" .. name
   end
-  for _, name in ipairs { "tables.toml", "hardware.toml" } do
+  for _, name in ipairs { "family.toml", "tables.toml", "hardware.toml" } do
     if folder ~= "" and native.file_exists(join(folder, name)) then out[join(folder, name)] = text .. "\n" .. name end
   end
 end
