@@ -19,7 +19,8 @@ local files = dofile "tests/source_files.lua"
 local floor_level = { base = 1, http = 2, spec = 2, cost = 3, serve = 4, measure = 5, script = 6, emulate = 7, lab = 7,
   library = 7, app = 8 }
 local package_home = {
-  { "lua.h", "engine/script/", "tests/script/" }, { "luajit.h", "engine/script/" }, -- and lua.hpp
+  { "lua.h", "engine/script/", "engine/spec/declared/lua_file", "tests/script/" }, -- and lua.hpp
+  { "luajit.h", "engine/script/" },
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json", "engine/emulate/kv/", "tests/emulate/" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/command_line" }, { "histedit.h", "engine/app/" },

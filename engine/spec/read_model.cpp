@@ -28,8 +28,10 @@ void read_notes(Model& model, const Fields& fields) {
   }
 }
 
-Model model_from_table(const Fields& fields, const std::string& name, const std::string& origin) {
+Model model_from_table(const Fields& fields, const std::string& name, const std::string& origin,
+                       const declared::Folders& folders) {
   ModelDraft model;
+  model.folders = folders;
   model.name = name;
   model.origin = origin;
   read_figures<Model>(fields, model);
@@ -49,12 +51,12 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
 
 }  // namespace
 
-Model model_from_document(const Json& document, const std::string& name,
-                          const std::string& origin) {
+Model model_from_document(const Json& document, const std::string& name, const std::string& origin,
+                          const declared::Folders& folders) {
   const Fields fields(document, origin);
   hf::refuse_other_files(document, origin);
   return hf::is_config(document) ? model_from_hf_config(document, name, origin)
-                                 : model_from_table(fields, name, origin);
+                                 : model_from_table(fields, name, origin, folders);
 }
 
 }  // namespace rooflua

@@ -20,6 +20,7 @@ enum class Rows {
   requests,      // one row per request in the batch: the LM head
   prefill_tokens,  // new tokens of prefill chunks; kv_b also re-expands their cached context
   decode_tokens,   // one per decoding request
+  tail_tokens,     // decodes, and the last tokens of prompts (AttentionLayers::prefill_tail)
 };
 std::string_view name(Rows rows);
 
@@ -49,6 +50,10 @@ struct LayerOp {
   double weight_bytes = 0;    // read by one run; of a grouped GEMM: all experts of this rank
   double heads = 0, kv_heads = 0, head_dim = 0;
   int kind = -1;  // of attention and of experts: index into attentions or mlps of the model
+  /// Of ask.compute and ask.read of a kind that is a file, as Op::linear_attention: work of one run
+  /// as sums of symbols. Null for every other operation.
+  const declared::Operation* work = nullptr;
+  double part = 1;  // of that work, on this rank
 };
 
 /// All operations in the order they run; those of equal shape in different layers are one entry.

@@ -87,12 +87,24 @@ end
 
 -- Kinds ------------------------------------------------------------------------------------------------------------
 
+--- Names of the kinds of layers that files declare, one after the other; nil without one.
+local function own_layers(model)
+  local names = {}
+  for _, kinds in ipairs { model.attention, model.mlp } do
+    for _, each in ipairs(kinds) do
+      if each.parameters then names[each.kind] = true end
+    end
+  end
+  local list = core.sorted_keys(names)
+  return #list > 0 and table.concat(list, ", ") or nil
+end
+
 local function kind_of(prepared, engine, is_split)
   local deployment, hardware = prepared.deployment, prepared.hardware
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
     is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil,
-    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus }
+    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus, own_layers = own_layers(prepared.model) }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end

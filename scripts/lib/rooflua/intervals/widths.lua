@@ -55,7 +55,7 @@ function widths.of_borrowed(kind, load, basis)
 end
 
 --- The reasons for which what was measured of a kind says little of a deployment: sentences that follow "wider: ".
---- @param kind table {engine, class, architecture, gpu, is_fitted, is_apart}
+--- @param kind table {engine, class, architecture, gpu, is_fitted, is_apart, own_layers}
 function widths.unlike(kind, load, basis)
   local out = {}
   if kind.is_apart then
@@ -63,6 +63,9 @@ function widths.unlike(kind, load, basis)
   end
   if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) then
     out[#out + 1] = ("no deployment behind it is on %s, for whose family no constants were fitted"):format(kind.gpu)
+  end
+  if kind.own_layers then
+    out[#out + 1] = ("no deployment behind it has layers of the kind %s, which a file declares"):format(kind.own_layers)
   end
   return out
 end
