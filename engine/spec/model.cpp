@@ -10,7 +10,6 @@
 #include "base/toml.h"
 #include "spec/catalogue.h"
 #include "spec/hf/document.h"
-#include "spec/hf/tensors.h"
 
 namespace rooflua {
 
@@ -141,8 +140,6 @@ Model model_of(const Description& read, const fs::path& home = {}, const Folders
   Model model = model_from_document(read.document, read.name, read.origin,
                                     layer_folders(read.origin, home, near));
   model.asked_format = format_under(model, read.asked);
-  if (fs::path(read.origin).filename() == "config.json" && hf::is_config(read.document))
-    hf::note_weight_files(model, fs::path(read.origin).parent_path());
   return model;
 }
 
@@ -318,9 +315,6 @@ std::vector<fs::path> model_files(const fs::path& path) {
   if (is_folder && !fs::exists(config)) return {};
   std::vector<fs::path> files{config};
   for (const auto& [file, key] : beside) files.push_back(config.parent_path() / file);
-  for (const fs::path& each : hf::weight_files(config.parent_path())) {
-    if (each.extension() == ".json") files.push_back(each);  // names of runs cover no weights
-  }
   return files;
 }
 

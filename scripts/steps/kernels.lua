@@ -256,7 +256,8 @@ end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
 function Kernels:bind_operations(layers, deployment)
-  local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {}, tail_tokens = {} }
+  local seen = { tokens = {}, group_tokens = {}, tail_tokens = {}, requests = {} }
+  seen.prefill_tokens, seen.decode_tokens = {}, {}
   self.attention, self.more_attention, self.recurrent, self.kernel_count = false, {}, {}, 0
   for _, op in ipairs(layers) do
     if op.name:find "^gdn_split" then op.count = op.count * self.recurrent_copies end
@@ -304,9 +305,9 @@ function Kernels:expanded_time(batch, chunks)
   return rows > 0 and self.prefill_rows_time(rows) or 0
 end
 
---- Attention of a kind in a step with prefill chunks, one call per layer: the sum of the parts, less the launch that they
---- share, less what the longer of prefill and decode hides of the shorter. The shared launch is at most the time of the
---- shortest part, so that a further part never makes the call shorter.
+--- Attention of a kind in a step with prefill chunks, one call per layer: the sum of the parts, less the launch that
+--- they share, less what the longer of prefill and decode hides of the shorter. The shared launch is at most the time
+--- of the shortest part, so that a further part never makes the call shorter.
 --- @param kind steps.kernels.Attention
 --- @param chunks integer number of prefill chunks, 1 or more
 --- @param decode_s number time of the decodes alone, 0 without decodes

@@ -22,6 +22,7 @@ local scenario = {
     prompt_tokens = { distribution = "lognormal", mean = 4000, sigma = 0.8, max = 30000 },
     output_tokens = { distribution = "lognormal", mean = 200, sigma = 0.6, max = 2000 },
   },
+  model = "llama-3.1-8b",
   vary = {
     model = {
       { label = "full", value = "llama-3.1-8b" },

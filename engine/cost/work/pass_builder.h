@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "cost/ops/declaration.h"
-#include "cost/work/forward_pass.h"
+#include "cost/work/layer_op.h"
+#include "spec/deployment.h"
+#include "spec/model.h"
 
 namespace rooflua {
 

@@ -3,7 +3,7 @@
 -- FP8 with an fp32 scale, as those of latent_sparse.
 return {
   doc = "Latent attention at the tokens that an index of pooled keys selects.",
-  source = "https://github.com/huggingface/transformers/blob/main/src/transformers/models/glm5_next/modular_glm5_next.py",
+  source = "https://github.com/huggingface/transformers/tree/main/src/transformers/models/glm5_next",
   parameters = {
     heads = { default = "heads", min = 1, doc = "Of queries." },
     q_lora_rank = { min = 1, unit = "elements", doc = "Of compressed queries." },
@@ -21,7 +21,8 @@ return {
       return { name = name, rows = rows, columns = columns, class = class }
     end
     local function of_heads(name, rows, wide)
-      return { name = name, rows = rows, columns = p.heads * wide, class = "attention", split = "columns", heads = p.heads }
+      return { name = name, rows = rows, columns = p.heads * wide, class = "attention", split = "columns",
+        heads = p.heads }
     end
     return {
       whole("q_a", hidden, p.q_lora_rank, "attention"), whole("kv_a", hidden, p.kv_lora_rank, "attention"),

@@ -1,8 +1,8 @@
--- Attention with heads at the tokens that an index selects, whose keys are averaged over `pool` tokens and kept in 16 bit;
--- the queries' projection also yields an output gate (Qwen3.8-Flash-Next: QSA). The index is whole on every rank.
+-- Attention with heads at the tokens that an index selects, whose keys are averaged over `pool` tokens and kept in
+-- 16 bit; the queries' projection also yields an output gate (Qwen3.8-Flash-Next: QSA). Every rank has the whole index.
 return {
   doc = "Attention at the tokens that an index of pooled keys selects, with an output gate.",
-  source = "https://github.com/huggingface/transformers/blob/main/src/transformers/models/qwen4_exp/modular_qwen4_exp.py",
+  source = "https://github.com/huggingface/transformers/tree/main/src/transformers/models/qwen4_exp",
   parameters = {
     heads = { default = "heads", min = 1, doc = "Of queries." },
     kv_heads = { default = "kv_heads", min = 1, doc = "Of keys and values." },
@@ -35,7 +35,8 @@ return {
       ask.gemm { "q", "gate", "k", "v", name = "qkv" },
       ask.gemm { "index_qk" },
       ask.elementwise { name = "rope", elements = 2 * heads, split = "heads" },
-      ask.elementwise { name = "kv_write", elements = 4 * p.kv_heads * p.head_dim, split = "heads", heads = p.kv_heads },
+      ask.elementwise { name = "kv_write", elements = 4 * p.kv_heads * p.head_dim, split = "heads",
+        heads = p.kv_heads },
       ask.compute { name = "index_scores", mfu = 0.38,
         flop = 2 * p.index_heads * p.index_head_dim / p.pool * ask.pairs {},
         bytes = 2 * p.index_head_dim / p.pool * ask.context {} },

@@ -1,7 +1,7 @@
--- Attention of DeepSeek-V4.1: one vector is key and value of all heads, in a window of every layer's own and in entries of
--- `ratio` tokens each, which a few layers compute (`owns_entries`) and the layers after them read. An index selects `topk`
--- entries; layers without one (`owns_index`) take the selection of a layer before. Entries hold `entry_bytes`, those of the
--- index `index_bytes`, whatever the format of the KV cache is.
+-- Attention of DeepSeek-V4.1: one vector is key and value of all heads, in a window of every layer's own and in entries
+-- of `ratio` tokens each, which a few layers compute (`owns_entries`) and the layers after them read. An index selects
+-- `topk` entries; layers without one (`owns_index`) take the selection of a layer before. Entries hold `entry_bytes`,
+-- those of the index `index_bytes`, whatever the format of the KV cache is.
 -- Simplified: a token computes with the last window + topk tokens or entries, also where a context has fewer entries.
 return {
   doc = "A window, and entries of several tokens that layers share.",
@@ -27,7 +27,8 @@ return {
     local out = {
       { name = "q_a", rows = hidden, columns = p.q_lora_rank, class = "attention" },
       { name = "kv", rows = hidden, columns = d, class = "attention" },
-      { name = "q_b", rows = p.q_lora_rank, columns = p.heads * d, class = "attention", split = "columns", heads = p.heads },
+      { name = "q_b", rows = p.q_lora_rank, columns = p.heads * d, class = "attention", split = "columns",
+        heads = p.heads },
       { name = "o_a", rows = p.heads * d / p.o_groups, columns = p.o_groups * p.o_lora_rank, class = "attention_output",
         split = "columns", heads = p.o_groups },
       { name = "o", rows = p.o_groups * p.o_lora_rank, columns = hidden, class = "attention_output", split = "rows",
@@ -35,11 +36,13 @@ return {
       { name = "norms", columns = p.q_lora_rank + d, class = "small" },
     }
     if p.owns_entries then
-      out[#out + 1] = { name = "compressor", rows = hidden, columns = (p.ratio > 1 and 2 or 1) * d, class = "attention" }
+      local wide = (p.ratio > 1 and 2 or 1) * d -- keys, and gates where several tokens become one entry
+      out[#out + 1] = { name = "compressor", rows = hidden, columns = wide, class = "attention" }
       out[#out + 1] = { name = "index_k", rows = hidden, columns = p.index_head_dim, class = "index" }
     end
     if p.owns_index then
-      out[#out + 1] = { name = "index_q", rows = p.q_lora_rank, columns = p.index_heads * p.index_head_dim, class = "index" }
+      local wide = p.index_heads * p.index_head_dim
+      out[#out + 1] = { name = "index_q", rows = p.q_lora_rank, columns = wide, class = "index" }
     end
     return out
   end,

@@ -3,7 +3,7 @@
 ---
 ---     tokens, requests   of the step
 ---     pairs              of a new token and a token that it computes with, as far as the bound goes (pairs.lua)
----     context            tokens of the caches that are read: of a decode its pairs, of a prompt its bound and its chunk
+---     context            tokens that are read of the caches: of a decode its pairs, of a prompt its bound and chunk
 ---
 --- No table measures such kernels. Flop run at the operation's own mfu, or else at state_space_mfu, bytes move at the
 --- bandwidth of small kernels, and a launch is added. The evidence is assumed.

@@ -4,7 +4,7 @@
 ---     memory table        a copy of as many bytes (embedding, KV write, quantisation)
 ---     launch table        bytes / (small_kernel_bandwidth * bandwidth) + a graph node
 ---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
----     "host_copy"         bytes / bandwidth of the host's link, without a launch: rows of tables of n-grams on the host
+---     "host_copy"         bytes / bandwidth of the host's link: rows of tables of n-grams that lie there
 ---
 --- The quantisation in front of an FP8 GEMM is priced from the elementwise table, otherwise by the modelled kernel.
 --- It costs nothing where the rows of its GEMM contain it (`includes` in tables.toml).

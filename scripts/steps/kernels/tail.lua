@@ -1,5 +1,5 @@
---- Layers that see the tail of a prompt alone (prefill_tail of a model): the last `w` tokens of it run through them, and
---- every token of a decode does.
+--- Layers that see the tail of a prompt alone (prefill_tail of a model): its last `w` tokens run through them, and
+--- every token of a decode.
 ---
 ---     chunk that completes a prompt   min(t, w) of its t new tokens
 ---     any other chunk                 those among the first w tokens of the prompt: the engine does not say how much

@@ -1,4 +1,4 @@
--- The kind of attention "@STEM@": the last `window` tokens and the first `sinks` ones. What a file may say: docs/LAYERS.md
+-- The kind of attention "@STEM@": the last `window` tokens, and the first `sinks` ones. Its words: docs/LAYERS.md
 return {
   doc = "The last `window` tokens, and the first `sinks` ones.",
   --- What a group of layers states beside kind and layers. A default may be a figure of the model.
