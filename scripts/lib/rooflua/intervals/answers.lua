@@ -90,13 +90,13 @@ end
 --- Names of the kinds of layers that files declare, one after the other; nil without one.
 local function own_layers(model)
   local names = {}
-  for _, kinds in ipairs { model.attention, model.mlp } do
-    for _, each in ipairs(kinds) do
+  for _, list in ipairs { model.attention, model.mlp } do
+    for _, each in ipairs(list) do
       if each.parameters then names[each.kind] = true end
     end
   end
-  local list = core.sorted_keys(names)
-  return #list > 0 and table.concat(list, ", ") or nil
+  local sorted = core.sorted_keys(names)
+  return #sorted > 0 and table.concat(sorted, ", ") or nil
 end
 
 local function kind_of(prepared, engine, is_split)
