@@ -161,7 +161,7 @@ double read_by_one_decode(const Model& model) {
     parts.routed_experts *= double(moe->experts_per_token) / moe->experts;
   parts.lm_head = double(model.vocab_size) * model.hidden_size;
   parts.embedding = 0;
-  parts.small = 0;
+  parts.small = parts.ngram_bytes = 0;  // of tables a token reads some rows
   return weight_bytes(parts, model, weight_formats(model, std::nullopt)) / unit::byte;
 }
 
