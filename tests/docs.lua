@@ -7,7 +7,7 @@
 --
 -- ```console          "$ " begins a command; what follows is its output. A line "..." stands for any
 -- $ rooflua ...       lines, "..." inside a line for any text.
--- ```lua file=x.lua   is written to x.lua before the next command; csv file=x.csv as well.
+-- ```lua file=x.lua   is written to x.lua before the next command; csv and toml as well.
 -- ```text golden=x    every line stands in tests/golden/x.txt, in that order.
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
@@ -225,7 +225,7 @@ local function check(path)
     if block.kind == "text" then
       steps = steps + 1
       compare_with_golden(path, block)
-    elseif block.kind == "lua" or block.kind == "csv" then
+    elseif block.file then
       local inside = block.file:match "^(.*)/"
       if inside then os.execute(("mkdir -p '%s/%s'"):format(folder, inside)) end
       local handle = assert(io.open(folder .. "/" .. block.file, "w"))

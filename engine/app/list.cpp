@@ -35,9 +35,8 @@ std::string figure_of(const AttentionLayers& each) {
 std::string layers_of(const Model& model) {
   std::string out;
   for (const AttentionLayers& each : model.attentions) {
-    const auto& kind = attention_words[static_cast<std::size_t>(each.kind)].name;
     out += (out.empty() ? "" : " + ") + std::to_string(each.layers) +
-           (each.visits > 1 ? " x " + std::to_string(each.visits) : "") + " " + std::string(kind) +
+           (each.visits > 1 ? " x " + std::to_string(each.visits) : "") + " " + each.kind_name() +
            figure_of(each);
   }
   return out;

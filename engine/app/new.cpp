@@ -14,6 +14,7 @@
 #include "base/json_text.h"
 #include "base/printable.h"
 #include "script/vm/vm.h"
+#include "spec/layers.h"
 
 namespace rooflua::app {
 
@@ -63,17 +64,20 @@ std::vector<Companion> companions(const std::string& kind, const fs::path& home,
   for (const Companion& each :
        {Companion{templates / (kind + ".csv"), folder / (stem + ".csv")},
         {templates / "engines" / (kind + ".lua"), folder / "engines" / (stem + ".lua")},
-        {templates / "campaigns" / (kind + ".lua"), folder / "campaigns" / (stem + ".lua")}}) {
+        {templates / "campaigns" / (kind + ".lua"), folder / "campaigns" / (stem + ".lua")},
+        {templates / "layers" / (kind + ".lua"), folder / "layers" / "attention" / (stem + ".lua")}}) {
     if (fs::exists(each.source)) out.push_back(each);
   }
   return out;
 }
 
 /// The name of an engine stands before its release ("mine 1.0"), that of a campaign's template after
-/// --on, and both in topics of help.
+/// --on, and both in topics of help; that of a kind of layers in models.
 void check_module_name(const std::string& kind, const std::string& stem, const fs::path& home) {
-  if (kind != "engine" && kind != "campaign") return;
+  if (kind != "engine" && kind != "campaign" && kind != "layer") return;
   const auto fits = [](char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  if (kind == "layer" && value_named(attention_words, stem))
+    throw Error(stem, "is the word of a kind of the program; take another name");
   if (!std::islower(stem.front()) || !std::all_of(stem.begin(), stem.end(), fits))
     throw Error(stem, "the name of this " + kind + " has small letters, digits and _ only");
   if (fs::exists(home / "scripts" / (kind + "s") / (stem + ".lua")))
@@ -232,7 +236,7 @@ void add_new(const Command& app) {
                  "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
                  "correction, metric, speculator, acceptance, drafter, tiers, eviction, decider, "
                  "admission, client, autoscaler, faults, balancer, candidates, objective, "
-                 "strategy, power, campaign, engine");
+                 "strategy, power, campaign, engine, layer");
   add_command(command, a->command, &a->model);
   add_from(command, a->from);
   command.option("--as", a->form,

@@ -33,6 +33,26 @@ void check_layers(const Model& model, const std::string& where) {
                   "; a layer has one of each, or, in every layer, one of either");
 }
 
+/// Layers that see the tail of a prompt alone: of one length, and without a state, which every
+/// token updates.
+void check_tails(const Model& model, const std::string& where) {
+  int tail = 0;
+  const auto check = [&](int own, const std::string& key) {
+    if (own > 0 && tail > 0 && own != tail)
+      throw Error(where + key + ".prefill_tail",
+                  "tails of two lengths in one model: " + std::to_string(tail) + " and " +
+                      std::to_string(own));
+    tail = own > 0 ? own : tail;
+  };
+  for (const AttentionLayers& each : model.attentions) {
+    check(each.prefill_tail, "attention." + each.name);
+    if (each.prefill_tail > 0 && each.state_bytes() > 0)
+      throw Error(where + "attention." + each.name + ".prefill_tail",
+                  "every token of a prompt updates the state of such a layer");
+  }
+  for (const MlpLayers& each : model.mlps) check(each.prefill_tail, "mlp." + each.name);
+}
+
 }  // namespace
 
 void check_experts(const MixtureOfExperts& moe, const std::string& where) {
@@ -54,6 +74,7 @@ void validate(const Model& model, std::string_view origin) {
   for (const MlpLayers& each : model.mlps)
     if (each.moe) check_experts(*each.moe, where + "mlp." + each.name + ".");
   check_layers(model, where);
+  check_tails(model, where);
   context_limits(model);
 }
 

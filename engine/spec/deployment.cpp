@@ -80,6 +80,12 @@ Bytes block_bytes(const Model& model, const DeploymentOptions& options, Dtype kv
 /// the middle of a block.
 Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_dtype) {
   Bytes bytes = model.state_bytes_per_request() * (1.0 / options.tp);
+  for (const AttentionLayers& each : model.attentions) {  // those that say how they are divided
+    if (!each.by_file) continue;
+    bytes += each.layer_visits() *
+             (on_rank(each, options.tp).state_bytes() - each.state_bytes() / options.tp) *
+             unit::byte;
+  }
   const double longest = model.max_model_len > 0 ? model.max_model_len : 1e9;
   for (const AttentionLayers& each : model.attentions) {
     const double tokens = std::min(longest, double(each.window) + options.block_size);

@@ -65,7 +65,7 @@ int Model::full_attention_layers() const {
 int Model::linear_attention_layers() const {
   int recurrent = 0;
   for (const AttentionLayers& each : attentions)
-    recurrent += each.delta || each.mamba ? each.layers : 0;
+    recurrent += each.is_recurrent() ? each.layers : 0;
   return recurrent;
 }
 
@@ -77,7 +77,8 @@ int Model::moe_layers() const {
 
 int Model::dense_mlp_layers() const {
   int dense = 0;
-  for (const MlpLayers& each : mlps) dense += each.kind != MlpKind::moe ? each.layers : 0;
+  for (const MlpLayers& each : mlps)
+    dense += each.kind != MlpKind::moe && each.kind != MlpKind::declared ? each.layers : 0;
   return dense;
 }
 
@@ -148,11 +149,21 @@ ContextLimits context_limits(const Model& model) {
     if (cap > 0 && std::find(bounds.caps.begin(), bounds.caps.end(), cap) == bounds.caps.end())
       bounds.caps.push_back(cap);
   };
+  const auto add_chunk = [&](int chunk) {
+    if (bounds.chunk > 0 && bounds.chunk != chunk)
+      throw Error("model.attention", "chunks of two lengths in one model are not supported");
+    bounds.chunk = chunk;
+  };
   for (const AttentionLayers& each : model.attentions) {
-    if (each.kind == Kind::chunk) {
-      if (bounds.chunk > 0 && bounds.chunk != each.window)
-        throw Error("model.attention", "chunks of two lengths in one model are not supported");
-      bounds.chunk = each.window;
+    if (each.by_file) {
+      for (const declared::Operation& op : each.by_file->operations) {
+        if (op.bound.form == declared::BoundForm::chunk)
+          add_chunk(op.bound.tokens);
+        else
+          add(op.bound.tokens);
+      }
+    } else if (each.kind == Kind::chunk) {
+      add_chunk(each.window);
     } else {
       add(each.window);
     }

@@ -23,7 +23,17 @@ double key_value_elements(const AttentionLayers& attention) {
 
 }  // namespace
 
+std::string AttentionLayers::kind_name() const {
+  return by_file ? by_file->name
+                  : std::string(attention_words[static_cast<std::size_t>(kind)].name);
+}
+
+std::string MlpLayers::kind_name() const {
+  return by_file ? by_file->name : std::string(mlp_words[static_cast<std::size_t>(kind)].name);
+}
+
 bool AttentionLayers::grows() const {
+  if (by_file) return by_file->grows();
   if (kind == Kind::compressed) return compression->ratio > 0;
   return kind == Kind::full || kind == Kind::latent || kind == Kind::latent_sparse ||
          kind == Kind::block_sparse;
@@ -31,6 +41,7 @@ bool AttentionLayers::grows() const {
 
 double AttentionLayers::growing_bytes(Dtype kv) const {
   if (!grows()) return 0;
+  if (by_file) return by_file->cache_bytes(declared::CacheKind::token, kv, declared_tp);
   const double element = bytes_per_element(kv);
   if (compression) return head_dim * element / compression->ratio + index_bytes(*this);
   const double elements =
@@ -40,11 +51,13 @@ double AttentionLayers::growing_bytes(Dtype kv) const {
 
 double AttentionLayers::bounded_bytes(Dtype kv) const {
   if (kind == Kind::compressed) return head_dim * bytes_per_element(kv);
+  if (by_file) return by_file->cache_bytes(declared::CacheKind::window, kv, declared_tp);
   if (kind != Kind::window && kind != Kind::chunk) return 0;
   return key_value_elements(*this) * bytes_per_element(kv);
 }
 
 double AttentionLayers::state_bytes() const {
+  if (by_file) return by_file->cache_bytes(declared::CacheKind::state, Dtype::bf16, declared_tp);
   if (delta) {
     const double keys = double(delta->key_heads) * delta->key_head_dim;
     const double values = double(delta->value_heads) * delta->value_head_dim;

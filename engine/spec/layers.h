@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/vocabulary.h"
+#include "spec/declared/kind.h"
 #include "spec/dtype.h"
 
 namespace rooflua {
@@ -44,6 +45,7 @@ enum class AttentionKind {
   block_sparse,   // MiniMax-M3: the blocks of tokens that an index selects (MSA)
   delta,          // gated delta rule: a matrix per head in place of a cache
   mamba2,         // state space: a matrix per head in place of a cache
+  declared,       // as its Lua file says (spec/declared); it has no word of its own
 };
 inline constexpr Word<AttentionKind> attention_words[] = {
     {AttentionKind::full, "full", "every token before it"},
@@ -100,8 +102,9 @@ struct Mamba2 {
 struct AttentionLayers {
   AttentionKind kind = AttentionKind::full;
   int layers = 0;
-  int visits = 0;    // that a pass pays to each of them; 0 = one
-  std::string name;  // "full", "window"; "window_2" for the second kind of windows
+  int visits = 0;        // that a pass pays to each of them; 0 = one
+  int prefill_tail = 0;  // last tokens of a prompt that run through these layers; 0 = all
+  std::string name;      // "full", "window"; "window_2" for the second kind of windows
   int heads = 0, kv_heads = 0;
   int head_dim = 0;               // of queries and keys
   int v_head_dim = 0;             // of values
@@ -114,7 +117,15 @@ struct AttentionLayers {
   std::optional<Compression> compression;
   std::optional<DeltaRule> delta;
   std::optional<Mamba2> mamba;
+  declared::KindPointer by_file;  // what the file of a declared kind says
+  int declared_tp = 1;             // ranks that its caches are divided by: on_rank()
 
+  /// The word of its kind, or the name of its file.
+  std::string kind_name() const;
+  /// Whether a request has a state in it, and no token attends to another one.
+  bool is_recurrent() const {
+    return delta || mamba || (by_file && by_file->attention() == nullptr);
+  }
   /// Layers as often as a pass visits them: weights are there once, time and cache for every visit.
   int layer_visits() const { return layers * (visits > 1 ? visits : 1); }
   /// Whether the cache of a request grows with every token.
@@ -129,6 +140,18 @@ struct AttentionLayers {
   double state_bytes() const;
 };
 
+/// Embeddings of the last few tokens together, which are looked up in a table of many rows.
+struct NgramTable {
+  double rows = 0;
+  int columns = 0;
+  int rows_per_token = 1;  // that are read
+  Dtype dtype = Dtype::bf16;
+  bool on_host = false;  // in the memory of the host, rows of which cross its link
+  double bytes_per_token() const {
+    return double(columns) * rows_per_token * bytes_per_element(dtype);
+  }
+};
+
 /// The encoder of a multi-modal model, which takes memory besides the language model: 16 bit.
 struct VisionEncoder {
   double parameters = 0;  // with what projects its output
@@ -138,7 +161,7 @@ struct VisionEncoder {
   std::string source;
 };
 
-enum class MlpKind { dense, moe, both };
+enum class MlpKind { dense, moe, both, declared };
 inline constexpr Word<MlpKind> mlp_words[] = {
     {MlpKind::dense, "dense", "one MLP that every token visits"},
     {MlpKind::moe, "moe", "routed experts, and shared ones where there are any"},
@@ -154,8 +177,11 @@ struct MlpLayers {
   int intermediate_size = 0;  // of the dense MLP
   bool gated = true;          // gate, up, down; false = up, down
   std::optional<MixtureOfExperts> moe;
-  int visits = 0;  // that a pass pays to each of them; 0 = one
+  int visits = 0;        // that a pass pays to each of them; 0 = one
+  int prefill_tail = 0;  // as those of attention
+  declared::KindPointer by_file = {};  // as that of attention
 
+  std::string kind_name() const;
   int layer_visits() const { return layers * (visits > 1 ? visits : 1); }
 };
 

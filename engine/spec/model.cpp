@@ -124,8 +124,21 @@ void take_alias_changes(Description& read) {
   }
 }
 
-Model model_of(const Description& read) {
-  Model model = model_from_document(read.document, read.name, read.origin);
+using Folders = std::vector<fs::path>;
+
+/// Where files of kinds of layers are looked for.
+Folders layer_folders(const std::string& origin, const fs::path& home, const Folders& near) {
+  Folders out;
+  std::error_code ignored;
+  if (fs::is_regular_file(origin, ignored)) out.push_back(fs::path(origin).parent_path() / "layers");
+  for (const fs::path& each : near) out.push_back(each / "layers");
+  if (!home.empty()) out.push_back(home / "scripts" / "layers");
+  return out;
+}
+
+Model model_of(const Description& read, const fs::path& home = {}, const Folders& near = {}) {
+  Model model = model_from_document(read.document, read.name, read.origin,
+                                    layer_folders(read.origin, home, near));
   model.asked_format = format_under(model, read.asked);
   return model;
 }
@@ -143,7 +156,7 @@ std::vector<CatalogueEntry> shipped_names(const fs::path& home) {
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : model_names(home)) {
     const fs::path file = shipped_file(name, home);
-    entries.push_back({name, model_from_toml(file).aliases, file.string()});
+    entries.push_back({name, model_of(read_own_file(file), home).aliases, file.string()});
   }
   return entries;
 }
@@ -230,16 +243,18 @@ std::vector<std::string> model_names(const fs::path& home) {
   return names;
 }
 
-Model load_model(const std::string& name_or_path, const fs::path& home) {
+Model load_model(const std::string& name_or_path, const fs::path& home, const Folders& near) {
   const Description read = describe(name_or_path, home);
-  Model model = model_of(read);
+  Model model = model_of(read, home, near);
   check_aliases(model, home);
   note_origin(model, read.document, home);
   return model;
 }
 
-Model load_model_table(const Json& document, const std::string& origin, const fs::path& home) {
-  Model model = model_from_document(document, "model", origin);
+Model load_model_table(const Json& document, const std::string& origin, const fs::path& home,
+                       const Folders& near) {
+  Model model =
+      model_from_document(document, "model", origin, layer_folders("", home, near));
   check_aliases(model, home);
   return model;
 }
@@ -248,7 +263,8 @@ void check_model_names(const fs::path& home) {
   check_claims("model", shipped_names(home));
 }
 
-Model load_changed_model(const Json& changes, const std::string& origin, const fs::path& home) {
+Model load_changed_model(const Json& changes, const std::string& origin, const fs::path& home,
+                         const Folders& near) {
   const Fields fields(changes, origin);
   Description base = describe(fields.need_text("from"), home);
   base.name = base.document.find("name") == nullptr ? base.name + "+" : base.name;
@@ -265,14 +281,34 @@ Model load_changed_model(const Json& changes, const std::string& origin, const f
     if (member.key != "from") more.push_back(member);
   }
   Model model = model_from_document(Json(changed(Json(std::move(own)), Json(std::move(more)))),
-                                    base.name, origin);
+                                    base.name, origin, layer_folders(base.origin, home, near));
   check_aliases(model, home);
   model.asked_format = format_under(model, base.asked);
   return model;
 }
 
+namespace {
+
+/// Files of kinds of layers in a folder's layers/, any of which a model beside it may name.
+std::vector<fs::path> layer_files(const fs::path& folder) {
+  std::vector<fs::path> out;
+  for (const char* of : {"attention", "mlp"}) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder / "layers" / of, ignored))
+      if (entry.path().extension() == ".lua") out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
 std::vector<fs::path> model_files(const fs::path& path) {
-  if (path.extension() == ".toml") return {path};
+  if (path.extension() == ".toml") {
+    std::vector<fs::path> files = layer_files(path.parent_path());
+    files.insert(files.begin(), path);
+    return files;
+  }
   if (path.extension() == ".json" && path.filename() != "config.json") return {path};
   const bool is_folder = path.extension() != ".json";
   const fs::path config = is_folder ? path / "config.json" : path;

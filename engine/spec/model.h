@@ -76,7 +76,9 @@ struct Model {
   int left_out_blocks = 0;  // of attention or MLP, in layers that go without one of both
   bool qk_norm = false;     // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
-  int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
+  int streams = 0;                    // residual streams that every block mixes; 0 or 1: one
+  std::vector<NgramTable> ngram_tables;
+  int mtp_layers = 0;  // multi-token prediction layers: not in any count of weights
   std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
   StatedFormats weights;                // formats of classes of weights, over weight_dtype
   std::optional<Dtype> kv_dtype;        // of the KV cache, where the release states it
@@ -118,18 +120,22 @@ struct Model {
 /// config.json, a folder holding one, or a .toml. @throws Error naming file, line or key, with
 /// suggestions; of a file of the user also where one of its aliases is a name of a shipped model
 /// with other shapes. What `alias_changes` of a file says of the name that is asked for replaces
-/// the file's own.
-Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
+/// the file's own. Kinds of layers that are files lie in layers/ beside the model's own file, below
+/// one of the folders `beside`, or in scripts/layers of `home`.
+Model load_model(const std::string& name_or_path, const std::filesystem::path& home,
+                 const std::vector<std::filesystem::path>& beside = {});
 /// The model that `changes` names in `from`, with other values: every other key of `changes`
 /// replaces the one of the model's own file, and false leaves out a table or a list. A list of
 /// kinds also replaces the table that it makes useless: `attention` replaces hybrid, `mlp` moe.
 /// Without a `name` it is called as that model with a '+'. @throws Error as load_model() does
 Model load_changed_model(const Json& changes, const std::string& origin,
-                         const std::filesystem::path& home);
+                         const std::filesystem::path& home,
+                         const std::vector<std::filesystem::path>& beside = {});
 /// From a table of a script, whose keys are those of a config.json or of a .toml. @throws Error as
 /// load_model() does
 Model load_model_table(const Json& document, const std::string& origin,
-                       const std::filesystem::path& home);
+                       const std::filesystem::path& home,
+                       const std::vector<std::filesystem::path>& beside = {});
 /// The files that load_model() reads for a path, also those that may lie beside a config.json and
 /// do not; nothing for a name.
 std::vector<std::filesystem::path> model_files(const std::filesystem::path& path);
@@ -137,8 +143,9 @@ Model model_from_config_json(const std::filesystem::path& path);
 Model model_from_toml(const std::filesystem::path& path);
 /// From a value: the keys of a config.json (if it has `num_hidden_layers` or `text_config`), else
 /// those of our TOML. `name` is used where the document has none, `origin` stands for it in
-/// messages.
-Model model_from_document(const Json& document, const std::string& name, const std::string& origin);
+/// messages. `folders` are looked into for files of kinds of layers.
+Model model_from_document(const Json& document, const std::string& name, const std::string& origin,
+                          const std::vector<std::filesystem::path>& folders = {});
 /// Checks ranges and relations (heads % kv_heads, experts_per_token <= experts ...). @throws Error
 void validate(const Model& model, std::string_view where);
 /// @throws Error naming both files where two shipped models claim one name

@@ -9,18 +9,31 @@ namespace rooflua {
 
 namespace {
 
+/// States that a file declares, on one rank: those of fp32 are recurrent matrices, others count as
+/// inputs of convolutions, in the model's format.
+void count_states(const AttentionLayers& own, KindCounts& out) {
+  for (const declared::Cache& each : own.by_file->caches) {
+    if (each.kind != declared::CacheKind::state) continue;
+    const double elements =
+        each.elements * declared::part_of(each.split, each.heads, own.declared_tp).value_or(1);
+    (*each.format == Dtype::fp32 ? out.state_elements : out.convolution_elements) += elements;
+  }
+}
+
 KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv) {
   const int tp = widths.tp;
   const AttentionLayers own = on_rank(each, tp);
   KindCounts out;
-  out.kind = attention_words[static_cast<std::size_t>(each.kind)].name;
+  out.kind = each.kind_name();
   out.name = each.name;
   out.layers = each.layer_visits();
   out.kv_heads = each.heads > 0 ? own.kv_heads : 0;
   out.growing_bytes = own.growing_bytes(kv) / widths.dcp;
   out.bounded_bytes = own.bounded_bytes(kv);
   out.window = each.window;
-  if (each.delta) {
+  if (each.by_file) {
+    count_states(own, out);
+  } else if (each.delta) {
     const double keys = double(each.delta->key_heads) * each.delta->key_head_dim;
     const double values = double(each.delta->value_heads) * each.delta->value_head_dim;
     out.convolution_elements = (values + 2 * keys) * (each.delta->conv_kernel - 1) / tp;
@@ -50,7 +63,7 @@ auto most_frequent(const Kinds& kinds, May may) {
 Model predictor_of(const Model& model) {
   Model one = model;
   AttentionLayers attention = most_frequent(
-      model.attentions, [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
+      model.attentions, [](const AttentionLayers& each) { return !each.is_recurrent(); });
   MlpLayers mlp = most_frequent(model.mlps, [](const MlpLayers&) { return true; });
   attention.layers = mlp.layers = one.layers = 1;
   attention.visits = mlp.visits = 0;
@@ -81,7 +94,8 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
     out.kinds.push_back(counts_of(each, out.widths, out.kv_dtype));
   const Model one = predictor_of(model);
   out.predictor = weights_per_rank(one, out.widths);
-  out.predictor.embedding = out.predictor.lm_head = 0;
+  out.predictor.embedding = out.predictor.lm_head = out.predictor.ngram_tables = 0;
+  out.predictor.ngram_bytes = 0;
   // It reads the last hidden state and the embedding of the last token, each after a norm.
   out.predictor.small += 2.0 * model.hidden_size * model.hidden_size + 2.0 * model.hidden_size;
   out.predictor_kv_bytes =

@@ -22,7 +22,57 @@ AttentionLayers without_heads(const AttentionLayers& recurrent) {
   return out;
 }
 
+/// Reads a group of layers whose kind is a file. `into` has the words of every group.
+/// @throws Error if there is no such kind
+template <class Layers, class Words>
+void read_declared(const Fields& fields, const ModelDraft& model, std::string_view of,
+                   const Words& words, Layers& into) {
+  const std::string name = fields.need_text("kind");
+  const std::filesystem::path file = declared::file_of(model.folders, of, name);
+  if (file.empty()) {
+    std::vector<std::string> known = names_of(words);
+    for (std::string& each : declared::names_in(model.folders, of)) known.push_back(std::move(each));
+    throw Error(fields.where("kind"),
+                unknown_name("word", name, known) + "; a kind of your own is layers/" +
+                    std::string(of) + "/" + name + ".lua beside the model or the scenario");
+  }
+  for (const char* key : {"layers", "visits", "prefill_tail"}) {
+    const FigureRow& row = row_named(figures<Layers>(), key);
+    const auto value = row.stated == Stated::needed ? fields.need_integer(key)
+                                                    : fields.small_integer(key).value_or(0);
+    check_range(row, value, fields.where(key));
+    *std::get<int*>(row.at(&into)) = value;
+  }
+  into.by_file = declared::read_kind(
+      file, of, fields,
+      {model.layers, model.hidden_size, model.heads, model.kv_heads, model.head_dim,
+       model.intermediate_size});
+  fields.finish();
+}
+
+template <class Words>
+bool is_word(const Fields& fields, const Words& words) {
+  const Json* kind = fields.find("kind");
+  return kind == nullptr || !kind->is_text() || value_named(words, kind->text()).has_value();
+}
+
+/// A group whose kind is a file: its heads are those of its attention.
+AttentionLayers declared_attention(const Fields& fields, const ModelDraft& model) {
+  AttentionLayers out;
+  out.kind = Kind::declared;
+  read_declared(fields, model, "attention", attention_words, out);
+  out.window = out.by_file->window();
+  const declared::Operation* attention = out.by_file->attention();
+  if (attention == nullptr) return out;
+  out.heads = attention->heads;
+  out.kv_heads = attention->kv_heads;
+  out.head_dim = attention->head_dim;
+  out.v_head_dim = attention->v_head_dim;
+  return out;
+}
+
 AttentionLayers attention_of(const Fields& fields, const ModelDraft& model) {
+  if (!is_word(fields, attention_words)) return declared_attention(fields, model);
   AttentionLayers out = layers_of(Kind::full, 0, model);
   out.latent = model.mla;
   read_figures(fields, out);
@@ -35,6 +85,11 @@ AttentionLayers attention_of(const Fields& fields, const ModelDraft& model) {
 
 MlpLayers mlp_of(const Fields& fields, const ModelDraft& model) {
   MlpLayers out;
+  if (!is_word(fields, mlp_words)) {
+    out.kind = MlpKind::declared;
+    read_declared(fields, model, "mlp", mlp_words, out);
+    return out;
+  }
   out.gated = model.gated_mlp;
   out.intermediate_size = model.intermediate_size;
   read_figures(fields, out);
@@ -172,7 +227,16 @@ void read_layer_kinds(ModelDraft& model, const Fields& fields) {
   read_formats(model, fields);
 }
 
+/// A tail that is as long as the longest prompt is none.
+template <class Kinds>
+void drop_long_tails(Kinds& kinds, int longest) {
+  for (auto& each : kinds)
+    if (longest > 0 && each.prefill_tail >= longest) each.prefill_tail = 0;
+}
+
 void complete_layer_kinds(ModelDraft& model) {
+  drop_long_tails(model.attentions, model.max_model_len);
+  drop_long_tails(model.mlps, model.max_model_len);
   check_short_form(model);
   // One list without the other: the figures of the model describe the rest.
   model.uniform = model.attentions.empty() && model.mlps.empty();
@@ -190,12 +254,8 @@ void complete_layer_kinds(ModelDraft& model) {
   for (const MlpLayers& each : model.mlps) {
     if (model.intermediate_size == 0) model.intermediate_size = each.intermediate_size;
   }
-  name_kinds(model.attentions, [](const AttentionLayers& each) {
-    return attention_words[static_cast<std::size_t>(each.kind)].name;
-  });
-  name_kinds(model.mlps, [](const MlpLayers& each) {
-    return mlp_words[static_cast<std::size_t>(each.kind)].name;
-  });
+  name_kinds(model.attentions, [](const AttentionLayers& each) { return each.kind_name(); });
+  name_kinds(model.mlps, [](const MlpLayers& each) { return each.kind_name(); });
 }
 
 }  // namespace rooflua

@@ -4,12 +4,15 @@
 #include <string>
 
 #include "base/fields.h"
+#include "spec/declared/read_kind.h"
 #include "spec/model.h"
 
 namespace rooflua {
 
 /// A model, and what its description says in the short form.
-struct ModelDraft : Model, ShortForm {};
+struct ModelDraft : Model, ShortForm {
+  declared::Folders folders;  // of files of kinds of layers
+};
 
 /// So many layers with the heads of the model.
 AttentionLayers layers_of(AttentionKind kind, int layers, const ModelDraft& model);

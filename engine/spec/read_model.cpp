@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "spec/figures/model.h"
 #include "spec/hf/document.h"
+#include "spec/hf/tensors.h"
 #include "spec/hf_config.h"
 #include "spec/read_layers.h"
 
@@ -28,8 +29,10 @@ void read_notes(Model& model, const Fields& fields) {
   }
 }
 
-Model model_from_table(const Fields& fields, const std::string& name, const std::string& origin) {
+Model model_from_table(const Fields& fields, const std::string& name, const std::string& origin,
+                       const declared::Folders& folders) {
   ModelDraft model;
+  model.folders = folders;
   model.name = name;
   model.origin = origin;
   read_figures<Model>(fields, model);
@@ -49,12 +52,17 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
 
 }  // namespace
 
-Model model_from_document(const Json& document, const std::string& name,
-                          const std::string& origin) {
+Model model_from_document(const Json& document, const std::string& name, const std::string& origin,
+                          const declared::Folders& folders) {
   const Fields fields(document, origin);
   hf::refuse_other_files(document, origin);
-  return hf::is_config(document) ? model_from_hf_config(document, name, origin)
-                                 : model_from_table(fields, name, origin);
+  if (!hf::is_config(document)) return model_from_table(fields, name, origin, folders);
+  Model model = model_from_hf_config(document, name, origin);
+  const std::filesystem::path file(origin);
+  std::error_code ignored;
+  if (file.filename() == "config.json" && std::filesystem::is_regular_file(file, ignored))
+    hf::note_weight_files(model, file.parent_path());
+  return model;
 }
 
 }  // namespace rooflua

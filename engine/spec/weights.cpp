@@ -17,8 +17,15 @@ double WeightParts::unquantised() const {
   return index + router + small + embedding + lm_head;
 }
 
+double* WeightParts::of(WeightClass each) {
+  double* const all[] = {&attention,      &attention_output, &index,  &linear_attention, &dense_mlp,
+                         &routed_experts, &shared_experts,   &router, &lm_head,          &embedding};
+  static_assert(std::size(all) == weight_classes);
+  return all[static_cast<std::size_t>(each)];
+}
+
 double WeightParts::total() const {
-  return linear() + unquantised();
+  return linear() + unquantised() + ngram_tables;
 }
 
 namespace {
@@ -38,6 +45,11 @@ class Counter {
     double blocks = 0;
     for (const AttentionLayers& each : model_.attentions) {
       blocks += each.layers;
+      if (each.by_file) {
+        add_declared(*each.by_file, each.layers, parts);
+        if (model_.qk_norm && each.heads > 0) parts.small += each.layers * 2.0 * each.head_dim;
+        continue;
+      }
       const bool recurrent = each.delta || each.mamba;
       (recurrent ? parts.linear_attention : parts.attention) += each.layers * attention(each);
       parts.attention_output += each.layers * attention_output(each);
@@ -51,6 +63,11 @@ class Counter {
     parts.small += (blocks + 1) * hidden();  // norms before each block and after the last layer
     parts.embedding = vocabulary * hidden();
     parts.lm_head = model_.tied_embeddings ? 0.0 : parts.embedding;
+    for (const NgramTable& each : model_.ngram_tables) {
+      const double elements = each.rows * each.columns / widths_.tp;
+      parts.ngram_tables += elements;
+      if (!each.on_host) parts.ngram_bytes += elements * bytes_per_element(each.dtype);
+    }
     return parts;
   }
 
@@ -200,11 +217,22 @@ class Counter {
            delta_gates(delta);
   }
 
+  /// The weights that a file declares, each by its class.
+  void add_declared(const declared::Kind& kind, int layers, WeightParts& parts) const {
+    kind.check_split(widths_.tp);
+    for (const declared::Weight& each : kind.weights) {
+      double* into = &parts.small;
+      if (each.weight_class >= 0) into = parts.of(static_cast<WeightClass>(each.weight_class));
+      *into += layers * each.elements() * *declared::part_of(each.split, each.heads, widths_.tp);
+    }
+  }
+
   static double mlp(bool gated, double hidden, double width) {
     return (gated ? 3.0 : 2.0) * hidden * width;
   }
 
   void add_mlp(const MlpLayers& each, WeightParts& parts) const {
+    if (each.by_file) return add_declared(*each.by_file, each.layers, parts);
     if (each.intermediate_size > 0) {
       divided("columns of the MLP", each.intermediate_size, widths_.tp);
       const double width = double(each.intermediate_size) / widths_.tp;
@@ -245,9 +273,10 @@ double Model::parameters() const {
 double Model::active_parameters() const {
   const WeightParts parts = rooflua::weights(*this);
   const MixtureOfExperts* moe = experts();
-  if (moe == nullptr) return parts.total();
+  const double always = parts.total() - parts.ngram_tables;  // of tables a token reads some rows
+  if (moe == nullptr) return always;
   const double visited = double(moe->experts_per_token) / moe->experts;
-  return parts.total() - parts.routed_experts * (1.0 - visited);
+  return always - parts.routed_experts * (1.0 - visited);
 }
 
 WeightParts weights_per_rank(const Model& model, const Widths& widths) {
@@ -261,7 +290,7 @@ Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFor
                            parts.shared_experts,   parts.router,           parts.lm_head,
                            parts.embedding};
   static_assert(std::size(counts) == weight_classes);
-  double bytes = parts.small * bytes_per_element(model.dtype);
+  double bytes = parts.small * bytes_per_element(model.dtype) + parts.ngram_bytes;
   for (std::size_t i = 0; i < weight_classes; ++i)
     bytes += counts[i] * bytes_per_element(formats.of[i]);
   return bytes * unit::byte;
@@ -269,7 +298,7 @@ Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFor
 
 Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dtype) {
   return (parts.linear() * bytes_per_element(linear_dtype) +
-          parts.unquantised() * bytes_per_element(model.dtype)) *
+          parts.unquantised() * bytes_per_element(model.dtype) + parts.ngram_bytes) *
          unit::byte;
 }
 

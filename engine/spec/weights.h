@@ -37,8 +37,11 @@ struct WeightParts {
   double router = 0;
   double small = 0;  // norms, biases, convolutions of linear attention
   double embedding = 0;
-  double lm_head = 0;  // 0 when it is the embedding
+  double lm_head = 0;       // 0 when it is the embedding
+  double ngram_tables = 0;  // elements, also those on the host
+  double ngram_bytes = 0;   // of these tables in the memory of GPUs, in their own formats
 
+  double* of(WeightClass each);
   double linear() const;       // the quantised group
   double unquantised() const;  // the rest
   double total() const;

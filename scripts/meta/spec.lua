@@ -21,6 +21,13 @@ local spec = {}
 ---@field sorts boolean whether the logits of a request are sorted
 ---@field source string where the values were published
 
+---@class rooflua.NgramTable embeddings of the last few tokens together, looked up in a table
+---@field rows number of the table; 0: there is none
+---@field columns integer of a row
+---@field rows_per_token integer that a token reads
+---@field dtype string of its elements
+---@field on_host boolean in the memory of the host, rows of which cross its link
+
 ---@class rooflua.MixtureOfExperts MLPs of which each token visits some
 ---@field experts integer of a layer
 ---@field experts_per_token integer that each token visits
@@ -30,12 +37,14 @@ local spec = {}
 ---@field latent_size integer between a projection down, the experts and a projection up; 0: none
 
 ---@class rooflua.MlpLayers layers whose MLP is alike
----@field kind "dense"|"moe"|"both" which MLPs a token visits
+---@field kind "dense"|"moe"|"both"? which MLPs a token visits, or the name of a file in layers/mlp
 ---@field name string the kind; with a number where a model has several
 ---@field layers integer of this kind
 ---@field visits integer as those of attention
+---@field prefill_tail integer as those of attention
 ---@field intermediate_size integer? of the dense MLP; 0: there is none
----@field gated boolean gate, up, down; false: up, down
+---@field gated boolean? gate, up, down; false: up, down
+---@field parameters table? of a kind that is a file
 ---@field moe rooflua.MixtureOfExperts? of moe and both
 
 ---@class rooflua.Mamba2 recurrent layers of a state space
@@ -76,10 +85,11 @@ local spec = {}
 ---@field v_head_dim integer of values
 
 ---@class rooflua.AttentionLayers layers whose attention is alike; figures are the whole model's
----@field kind string what a token attends to
+---@field kind string? what a token attends to, or the name of a file in layers/attention
 ---@field name string the kind; with a number where a model has several
 ---@field layers integer of this kind
 ---@field visits integer of a pass to each of them, as in a loop; 0 or left out: one
+---@field prefill_tail integer last ones of a prompt, which alone run through these layers; 0 or left out: all
 ---@field heads integer? of queries; left out: the model's
 ---@field kv_heads integer? of keys and values; left out: the model's
 ---@field head_dim integer? of queries and keys; left out: the model's
@@ -91,6 +101,9 @@ local spec = {}
 ---@field compression rooflua.Compression? of compressed
 ---@field delta rooflua.DeltaRule? of delta
 ---@field mamba rooflua.Mamba2? of mamba2
+---@field parameters table? of a kind that is a file
+---@field bound table? of a kind that is a file: the form and the tokens of what its attention computes with
+---@field keeps_state boolean? of a kind that is a file: whether requests have a state
 
 ---@class rooflua.ModelNote a sentence about what its description leaves out
 ---@field text string the sentence
@@ -121,6 +134,8 @@ local spec = {}
 ---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
 ---@field mlp rooflua.MlpLayers[] the kinds of MLPs
 ---@field uniform boolean whether the figures above describe every layer
+---@field streams integer of residuals, which every block mixes; 0 or 1: one
+---@field ngram_tables rooflua.NgramTable[] tables of embeddings of several tokens; nil without one
 ---@field mtp_layers integer for multi-token prediction, which nothing counts
 ---@field asked_format string format of the weights published under the alias that it was asked for by; "" = its own
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow

@@ -39,6 +39,7 @@ local moving = require "steps.kernels.moving"
 local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
 local router = require "steps.kernels.router"
+local tail = require "steps.kernels.tail"
 local weight_only = require "steps.kernels.weight_only"
 local within_attention = require "steps.kernels.within_attention"
 
@@ -255,7 +256,8 @@ end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
 function Kernels:bind_operations(layers, deployment)
-  local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
+  local seen = { tokens = {}, group_tokens = {}, tail_tokens = {}, requests = {} }
+  seen.prefill_tokens, seen.decode_tokens = {}, {}
   self.attention, self.more_attention, self.recurrent, self.kernel_count = false, {}, {}, 0
   for _, op in ipairs(layers) do
     if op.name:find "^gdn_split" then op.count = op.count * self.recurrent_copies end
@@ -268,12 +270,13 @@ function Kernels:bind_operations(layers, deployment)
       within_attention.put(self, seen, op)
     end
   end
+  recurrent.check(self)
   shared_experts.add_sums(self, seen.tokens)
   apart.add(self, seen)
   launches.add(self, seen)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
-  self.has_more, self.seen = #self.more_attention > 0 or #self.recurrent > 0, seen
   self:bind_sums(seen)
+  self.seen, self.has_more = seen, tail.bind(self, seen) or #self.more_attention > 0 or #self.recurrent > 0
   self.head_time = self:sum_of(seen.requests)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
@@ -302,9 +305,9 @@ function Kernels:expanded_time(batch, chunks)
   return rows > 0 and self.prefill_rows_time(rows) or 0
 end
 
---- Attention of a kind in a step with prefill chunks, one call per layer. Its time is the sum of the parts, less the
---- launch that they share, less what the longer of prefill and decode hides of the shorter. The shared launch is at
---- most the time of the shortest part, so that a further part never makes the call shorter.
+--- Attention of a kind in a step with prefill chunks, one call per layer: the sum of the parts, less the launch that
+--- they share, less what the longer of prefill and decode hides of the shorter. The shared launch is at most the time
+--- of the shortest part, so that a further part never makes the call shorter.
 --- @param kind steps.kernels.Attention
 --- @param chunks integer number of prefill chunks, 1 or more
 --- @param decode_s number time of the decodes alone, 0 without decodes
@@ -318,7 +321,7 @@ function Kernels:attention_time(kind, batch, chunks, decode_s)
   return prefill_s + decode_s - self.overlap * min(prefill_s, beside_s)
 end
 
---- Attention of further kinds, and recurrent layers.
+--- Attention of further kinds, recurrent layers, and layers that see the tails of prompts.
 function Kernels:more_time(batch, chunks, decodes)
   local time_s, kinds, states = 0, self.more_attention, self.recurrent
   for i = 1, #kinds do
@@ -326,6 +329,7 @@ function Kernels:more_time(batch, chunks, decodes)
     time_s = time_s + (chunks > 0 and self:attention_time(kinds[i], batch, chunks, decode_s) or decode_s)
   end
   for i = 1, #states do time_s = time_s + states[i]:batch_time(batch) end
+  if self.tail_time then time_s = time_s + tail.time(self, batch) end
   return time_s
 end
 
@@ -343,8 +347,7 @@ function Kernels:model_rows_time(batch)
   return self.layers_time(padded(tokens, self.graph_tokens), tokens) + self.head_time(rows), tokens
 end
 
---- Time of what sees rows and no contexts: layers, experts, adapters and the head, which samples drafts, too. Returns
---- also the tokens of the fullest rank.
+--- Time of what sees rows and no contexts: layers, experts, adapters and the head. Second: tokens of the fullest rank.
 function Kernels:rows_time(batch)
   local time_s, most = self:model_rows_time(batch)
   if not self.adapters then return time_s, most end
@@ -387,10 +390,7 @@ end
 
 ---@param batch rooflua.Batch
 ---@return number time_s from the start of this step to the start of the next
-function Kernels:time(batch)
-  if batch.tokens == 0 then return 0 end
-  return self:period(batch, self:rows_time(batch))
-end
+function Kernels:time(batch) return batch.tokens == 0 and 0 or self:period(batch, self:rows_time(batch)) end
 
 --- The next steps of the same decodes (kernels/decode_run.lua).
 ---@param batch rooflua.Batch the first one

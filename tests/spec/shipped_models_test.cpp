@@ -34,6 +34,11 @@ constexpr Figures figures[] = {
     {"deepseek-v3.2", 671.9, 38.4, 70272 + 8052, 0, 0, 0},
     {"deepseek-v4-flash", 284.3, 13.8, 5872, 44032, 128, 0},
     {"deepseek-v4-pro", 1573.0, 49.8, 8408, 62464, 128, 0},
+    // Entries of 584 and 68 bytes: three layers with one for two tokens, one with one for each.
+    {"deepseek-v4.1-flash", 748.14, 16.44, 1630, 23360, 128, 0},
+    {"glm-5.3-flash", 314.3, 18.37, 11264 + 363, 0, 0, 147.6},
+    {"qwen3.8-flash-next", 176.27, 6.63, 24576 + 768, 0, 0, 115.5},
+    {"hy4-preview", 769.9, 49.0, 89856 + 2772, 0, 0, 0},
     {"kimi-k2", 1026.4, 32.9, 70272, 0, 0, 0},
     {"kimi-k2.5", 1026.4, 32.9, 70272, 0, 0, 0},
     {"kimi-k3", 2780, 105, 27648, 0, 0, 449},
@@ -97,6 +102,10 @@ constexpr StepBytes one_decode_step[] = {
     {"deepseek-v3.2", 38.518},
     {"deepseek-v4-flash", 10.767},
     {"deepseek-v4-pro", 38.532},
+    {"deepseek-v4.1-flash", 12.538},
+    {"glm-5.3-flash", 35.462},
+    {"qwen3.8-flash-next", 11.975},
+    {"hy4-preview", 96.566},
     {"kimi-k2", 33.033},
     {"kimi-k2.5", 32.984},
     {"kimi-k3", 136.593},
@@ -152,7 +161,7 @@ double read_by_one_decode(const Model& model) {
     parts.routed_experts *= double(moe->experts_per_token) / moe->experts;
   parts.lm_head = double(model.vocab_size) * model.hidden_size;
   parts.embedding = 0;
-  parts.small = 0;
+  parts.small = parts.ngram_bytes = 0;  // of tables a token reads some rows
   return weight_bytes(parts, model, weight_formats(model, std::nullopt)) / unit::byte;
 }
 

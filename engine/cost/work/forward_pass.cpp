@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cost/ops/declaration.h"
 #include "cost/work/formulas.h"
+#include "cost/work/pass_builder.h"
 #include "spec/layer_kinds.h"
 
 namespace rooflua {
@@ -14,122 +14,100 @@ namespace {
 using Kind = AttentionKind;
 
 /// Collects the operations of one forward pass; knows the per-rank shapes.
-class ForwardPass {
+class ForwardPass : PassBuilder {
  public:
-  ForwardPass(const Model& model, const Deployment& deployment)
-      : model_(model),
-        formats_(deployment.formats),
-        tp_(deployment.widths.tp),
-        widths_(deployment.widths),
-        hidden_(model.hidden_size),
-        act_(bytes_per_element(model.dtype)),
-        kv_(bytes_per_element(deployment.kv_dtype)) {}
+  ForwardPass(const Model& model, const Deployment& deployment) : PassBuilder(model, deployment) {}
 
   std::vector<LayerOp> collect() && {
     const std::vector<AttentionLayers>& attentions = model_.attentions;
     const std::vector<MlpLayers>& mlps = model_.mlps;
     elementwise("embed", 1, bytes::embedding(1, hidden_, act_));
     if (tp_ > 1) all_reduce("embed_all_reduce", 1, hidden_ * act_);
-    const double attending = layers_of(attentions), thinking = layers_of(mlps);
-    norm("attention_norm", attending);
+    ngram_rows();
+    const double attending = layers_of(attentions, false), thinking = layers_of(mlps, false);
+    const double last_attending = layers_of(attentions, true), last_thinking = layers_of(mlps, true);
+    before_blocks("attention_norm", attending, last_attending);
     for (std::size_t i = 0; i < attentions.size(); ++i) {
       begin_kind(i, i == 0 || is_recurrent(attentions[i]) != is_recurrent(attentions[0])
                         ? ""
                         : attentions[i].name);
+      if (attentions[i].prefill_tail > 0) rows_ = Rows::tail_tokens;
       attention(attentions[i]);
+      rows_ = Rows::tokens;
     }
     end_kind();
-    if (tp_ > 1) all_reduce("attention_all_reduce", attending, hidden_ * act_);
-    norm("mlp_norm", thinking);
+    if (tp_ > 1) {
+      if (attending > 0) all_reduce("attention_all_reduce", attending, hidden_ * act_);
+      of_tail(last_attending, [&] { all_reduce("attention_all_reduce", last_attending, hidden_ * act_); });
+    }
+    before_blocks("mlp_norm", thinking, last_thinking);
     for (std::size_t i = 0; i < mlps.size(); ++i) {
       begin_kind(i, i == 0 || mlps[i].kind != mlps[0].kind ? "" : mlps[i].name);
+      if (mlps[i].prefill_tail > 0) rows_ = Rows::tail_tokens;
       mlp_layers(mlps[i]);
+      rows_ = Rows::tokens;
     }
     end_kind();
-    if (widths_.ranks() > 1) mlp_reduction(mlps, thinking);
+    if (widths_.ranks() > 1) {
+      if (thinking > 0) mlp_reduction(mlps, thinking);
+      of_tail(last_thinking, [&] { all_reduce("mlp_all_reduce", last_thinking, hidden_ * act_); });
+    }
     norm("final_norm", 1);
     head();
     return std::move(ops_);
   }
 
  private:
+  /// Visits of layers that see the last tokens of prompts alone, or of all others.
   template <class Kinds>
-  static double layers_of(const Kinds& kinds) {
+  static double layers_of(const Kinds& kinds, bool tail) {
     double sum = 0;
-    for (const auto& each : kinds) sum += each.layer_visits();
+    for (const auto& each : kinds)
+      if ((each.prefill_tail > 0) == tail) sum += each.layer_visits();
     return sum;
   }
-  static bool is_recurrent(const AttentionLayers& each) { return each.delta || each.mamba; }
+  static bool is_recurrent(const AttentionLayers& each) { return each.is_recurrent(); }
 
-  void begin_kind(std::size_t index, const std::string& name) {
-    kind_ = static_cast<int>(index);
-    suffix_ = name.empty() ? "" : "@" + name;
-  }
-  void end_kind() {
-    kind_ = -1;
+  /// Operations that see the last tokens of prompts alone.
+  template <class Add>
+  void of_tail(double layers, const Add& add_them) {
+    if (layers == 0) return;
+    suffix_ = "@tail";
+    rows_ = Rows::tail_tokens;
+    add_them();
+    rows_ = Rows::tokens;
     suffix_.clear();
   }
-  Dtype format(WeightClass each) const { return formats_[each]; }
 
-  LayerOp& add(std::string name, Op op, double count) {
-    LayerOp& added = ops_.emplace_back();
-    added.name = std::move(name) + suffix_;
-    added.op = op;
-    added.count = count;
-    added.dtype = model_.dtype;
-    added.kind = kind_;
-    return added;
+  /// What stands in front of blocks of a layer, and what mixes residual streams around them: one
+  /// input is made of the streams, and the block's output is added to each.
+  void before_blocks(const std::string& norm_name, double layers, double of_tail_layers) {
+    const auto all = [&](double count) {
+      norm(norm_name, count);
+      if (model_.streams <= 1) return;
+      const double streams = model_.streams;
+      elementwise(norm_name + "_streams_in", count, (streams + 1) * hidden_ * act_);
+      elementwise(norm_name + "_streams_out", count, (2 * streams + 1) * hidden_ * act_);
+    };
+    if (layers > 0 || of_tail_layers == 0) all(layers);
+    of_tail(of_tail_layers, [&] { all(of_tail_layers); });
   }
 
-  LayerOp& gemm(std::string name, double k, double n, double count, Dtype dtype,
-                Rows rows = Rows::tokens, double groups = 1) {
-    const double weight_element = bytes_per_element(dtype);
-    if (format_of(dtype).quantizes_input) {
-      elementwise("quantize_" + name, count, bytes::quantize(1, k * groups, act_), "quantize");
-      ops_.back().rows = rows;
-      ops_.back().k = k * groups;
-      ops_.back().dtype = dtype;  // what it writes
+  /// Rows of tables of n-grams: a rank reads its share of them, and ranks add them up.
+  void ngram_rows() {
+    for (const NgramTable& each : model_.ngram_tables) {
+      if (each.rows == 0 || each.rows_per_token == 0) continue;
+      elementwise(each.on_host ? "ngram_host_rows" : "ngram_rows", 1, each.bytes_per_token() / tp_,
+                  each.on_host ? "host_copy" : "");
+      if (tp_ > 1)
+        all_reduce("ngram_all_reduce", 1, double(each.columns) * each.rows_per_token * act_);
     }
-    LayerOp& added = add(std::move(name), Op::gemm, count);
-    added.rows = rows;
-    added.k = k;
-    added.n = n;
-    added.groups = groups;
-    added.dtype = dtype;
-    added.flop_per_row = flop::gemm(1, k, n) * groups;
-    added.bytes_per_row = (std::min(weight_element, act_) * k + act_ * n) * groups;
-    added.weight_bytes = bytes::weight(k, n, weight_element) * groups;
-    return added;
-  }
-
-  void elementwise(std::string name, double count, double bytes_per_row,
-                   std::string_view kernel = {}) {
-    LayerOp& added = add(std::move(name), Op::elementwise, count);
-    added.bytes_per_row = bytes_per_row;
-    added.kernel = kernel;
-  }
-
-  void norm(std::string name, double count) {
-    elementwise(std::move(name), count, bytes::add_norm(1, hidden_, act_), "norm");
-    ops_.back().weight_bytes = hidden_ * act_;
-  }
-
-  void all_reduce(std::string name, double count, double bytes_per_row) {
-    add(std::move(name), Op::all_reduce, count).bytes_per_row = bytes_per_row;
-  }
-
-  void attend(Op op, Rows rows, double count, double heads, double kv_heads, double head_dim,
-              double kv_bytes) {
-    LayerOp& added = add(std::string(name(op)), op, count);
-    added.rows = rows;
-    added.heads = heads;
-    added.kv_heads = kv_heads;
-    added.head_dim = head_dim;
-    added.bytes_per_row = kv_bytes;
   }
 
   void attention(const AttentionLayers& each) {
     switch (each.kind) {
+      case Kind::declared:
+        return declared_layers(*each.by_file, each.layer_visits());
       case Kind::latent:
       case Kind::latent_sparse:
         return latent_attention(each);
@@ -312,6 +290,7 @@ class ForwardPass {
   }
 
   void mlp_layers(const MlpLayers& each) {
+    if (each.by_file) return declared_layers(*each.by_file, each.layer_visits());
     if (each.intermediate_size > 0)
       mlp("", each.intermediate_size / tp_, each, format(WeightClass::dense_mlp));
     if (each.moe) routed_experts(each);
@@ -346,7 +325,8 @@ class ForwardPass {
   void mlp_reduction(const std::vector<MlpLayers>& mlps, double layers) {
     if (widths_.groups() == 1) return all_reduce("mlp_all_reduce", layers, hidden_ * act_);
     double routed = 0;
-    for (const MlpLayers& each : mlps) routed += each.moe && !widths_.afd() ? each.layer_visits() : 0;
+    for (const MlpLayers& each : mlps)
+      routed += each.moe && !widths_.afd() && each.prefill_tail == 0 ? each.layer_visits() : 0;
     if (tp_ > 1 && layers > routed) all_reduce("mlp_all_reduce", layers - routed, hidden_ * act_);
     if (routed == 0) return;
     all_reduce("expert_exchange", routed, hidden_ * act_);
@@ -361,22 +341,13 @@ class ForwardPass {
     all_reduce("logits_gather", 1, padded * act_ / 2);
     ops_.back().rows = Rows::requests;
   }
-
-  const Model& model_;
-  const WeightFormats& formats_;
-  double tp_;
-  Widths widths_;
-  double hidden_, act_, kv_;
-  int kind_ = -1;
-  std::string suffix_;
-  std::vector<LayerOp> ops_;
 };
 
 }  // namespace
 
 std::string_view name(Rows rows) {
-  constexpr std::string_view names[] = {"tokens", "group_tokens", "requests", "prefill_tokens",
-                                        "decode_tokens"};
+  constexpr std::string_view names[] = {"tokens",         "group_tokens",  "requests",
+                                        "prefill_tokens", "decode_tokens", "tail_tokens"};
   return names[static_cast<std::size_t>(rows)];
 }
 
@@ -386,6 +357,15 @@ std::vector<LayerOp> layers(const Model& model, const Deployment& deployment) {
     throw Error("deployment.tp", std::to_string(deployment.widths.tp) + " does not divide the " +
                                      std::to_string(each.heads) + " heads of " + model.name);
   }
+  const bool has_tail =
+      std::any_of(model.attentions.begin(), model.attentions.end(),
+                  [](const AttentionLayers& each) { return each.prefill_tail > 0; }) ||
+      std::any_of(model.mlps.begin(), model.mlps.end(),
+                  [](const MlpLayers& each) { return each.prefill_tail > 0; });
+  if (has_tail && (deployment.widths.groups() > 1 || deployment.widths.afd()))
+    throw Error("deployment.dp",
+                model.name + " has layers that see the tail of a prompt alone (prefill_tail): "
+                             "ranks that share experts, or GPUs of their own, are not modelled");
   return ForwardPass(model, deployment).collect();
 }
 

@@ -43,6 +43,26 @@ int list_formulas(lua_State* L) {
   return 1;
 }
 
+/// A sum of symbols: its factors by their names.
+Json factors_of(const declared::Sum& sum, double part) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < declared::symbols; ++i)
+    out[declared::symbol_words[i].name] = sum[i] * part;
+  return out;
+}
+
+/// Work that a file declares, beside the fields of every operation.
+void describe_declared(const LayerOp& op, Json& out) {
+  const declared::Operation& own = *op.work;
+  out["flop"] = factors_of(own.flop, op.part);
+  out["bytes"] = factors_of(own.bytes, op.part);
+  out["mfu"] = own.mfu;
+  Json bound = Json::object();
+  bound["form"] = declared::bound_words[static_cast<std::size_t>(own.bound.form)].name;
+  bound["tokens"] = own.bound.tokens;
+  out["bound"] = bound;
+}
+
 Json describe(const LayerOp& op) {
   Json out = Json::object();
   out["name"] = op.name;
@@ -62,6 +82,7 @@ Json describe(const LayerOp& op) {
   out["kv_heads"] = op.kv_heads;
   out["head_dim"] = op.head_dim;
   out["kind"] = op.kind + 1;
+  if (op.work != nullptr) describe_declared(op, out);
   return out;
 }
 

@@ -42,6 +42,7 @@ Json fields_of(const RankCounts& counts) {
     Json own = Json::object();
     own["layers"] = counts.stage_layers[stage];
     own["weights"] = fields_of(counts.stages[stage]);
+    if (counts.stages[stage].ngram_bytes > 0) own["ngram_bytes"] = counts.stages[stage].ngram_bytes;
     stages.push_back(std::move(own));
   }
   for (const KindCounts& each : counts.kinds) kinds.push_back(fields_of(each));

@@ -22,19 +22,29 @@ int object_fields(lua_State* L) {
   return 1;
 }
 
-/// load_model(name or path) or load_model(table, origin); a table may name a model in `from`
+/// The folders that are told as the last argument: that of the scenario.
+std::vector<std::filesystem::path> beside_of(lua_State* L, int index) {
+  if (lua_isnoneornil(L, index)) return {};
+  return {check_text(L, index, "folder")};
+}
+
+/// load_model(name or path, nil, folder) or load_model(table, origin, folder); a table may name a
+/// model in `from`. Files of kinds of layers lie in layers/ of the folder.
 int open_model(lua_State* L) {
+  const auto beside = beside_of(L, 3);
   if (lua_type(L, 1) == LUA_TTABLE) {
     const std::string origin = lua_isnoneornil(L, 2) ? "model" : check_text(L, 2, "origin");
     const Json given = to_json(L, 1, "model");
     const std::filesystem::path& home = context_of(L).options.home;
-    push_object(L, std::make_shared<const Model>(given.find("from") != nullptr
-                                                     ? load_changed_model(given, origin, home)
-                                                     : load_model_table(given, origin, home)));
+    push_object(L,
+                std::make_shared<const Model>(given.find("from") != nullptr
+                                                  ? load_changed_model(given, origin, home, beside)
+                                                  : load_model_table(given, origin, home, beside)));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.model: a name, a path or a table");
-  push_object(L, std::make_shared<const Model>(load_model(wanted, context_of(L).options.home)));
+  push_object(
+      L, std::make_shared<const Model>(load_model(wanted, context_of(L).options.home, beside)));
   return 1;
 }
 

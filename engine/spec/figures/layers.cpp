@@ -86,7 +86,31 @@ constexpr auto compression_rows = rows_of<Compression>(
     figure<&Compression::o_groups>("o_groups", "groups", 1, most_heads, needed,
                                    "of heads in the first output projection"));
 
+constexpr bool has_word(const AttentionLayers& each) {
+  return each.kind != AttentionKind::declared;
+}
+constexpr bool is_declared(const AttentionLayers& each) {
+  return each.kind == AttentionKind::declared;
+}
+Json parameters_of(const AttentionLayers& each) {
+  return each.by_file ? each.by_file->parameters : Json();
+}
+Json keeps_state(const AttentionLayers& each) {
+  return each.by_file &&
+         each.by_file->cache_bytes(declared::CacheKind::state, Dtype::bf16, 1) > 0;
+}
+/// {form, tokens} of the attention of a file; null where every token is computed with.
+Json bound_of(const AttentionLayers& each) {
+  const auto* op = each.by_file ? each.by_file->attention() : nullptr;
+  if (op == nullptr || op->bound.form == declared::BoundForm::none) return {};
+  Json out = Json::object();
+  out["form"] = declared::bound_words[static_cast<std::size_t>(op->bound.form)].name;
+  out["tokens"] = op->bound.tokens;
+  return out;
+}
+
 constexpr bool attends(const AttentionLayers& each) {
+  if (each.kind == AttentionKind::declared) return each.heads > 0;
   return each.kind != AttentionKind::delta && each.kind != AttentionKind::mamba2;
 }
 template <AttentionKind... kinds>
@@ -96,12 +120,21 @@ constexpr bool is(const AttentionLayers& each) {
 using Kind = AttentionKind;
 using Attention = AttentionLayers;
 constexpr auto attention_rows = rows_of<Attention>(
-    word<&Attention::kind, attention_words>("kind", needed, "what a token attends to"),
+    word<&Attention::kind, attention_words>("kind", needed,
+                                            "what a token attends to, or the name of a file in "
+                                            "layers/attention")
+        .only<has_word>(),
+    computed<Attention, &Attention::kind_name>("kind", "string", "the name of its file")
+        .only<is_declared>(),
     computed<Attention, &Attention::name>("name", "string",
                                           "the kind; with a number where a model has several"),
     figure<&Attention::layers>("layers", "layers", 1, most_layers, needed, "of this kind"),
     figure<&Attention::visits>("visits", "visits", 0, 1000, open,
                                "of a pass to each of them, as in a loop; 0 or left out: one")
+        .unless_zero(),
+    figure<&Attention::prefill_tail>("prefill_tail", "tokens", 0, 1e9, open,
+                                     "last ones of a prompt, which alone run through these "
+                                     "layers; 0 or left out: all")
         .unless_zero(),
     figure<&Attention::heads>("heads", "heads", 1, most_heads, open,
                               "of queries; left out: the model's")
@@ -140,18 +173,41 @@ constexpr auto attention_rows = rows_of<Attention>(
         .only<is<Kind::compressed>>()
         .among(),
     part<&Attention::delta>("delta", needed, "of delta").only<is<Kind::delta>>().among(),
-    part<&Attention::mamba>("mamba", needed, "of mamba2").only<is<Kind::mamba2>>().among());
+    part<&Attention::mamba>("mamba", needed, "of mamba2").only<is<Kind::mamba2>>().among(),
+    computed<Attention, parameters_of>("parameters", "table", "of a kind that is a file")
+        .only<is_declared>(),
+    computed<Attention, bound_of>("bound", "table",
+                                  "of a kind that is a file: the form and the tokens of what "
+                                  "its attention computes with")
+        .only<is_declared>(),
+    computed<Attention, keeps_state>("keeps_state", "boolean",
+                                     "of a kind that is a file: whether requests have a state")
+        .only<is_declared>());
 
 template <MlpKind... kinds>
 constexpr bool is_mlp(const MlpLayers& each) {
   return ((each.kind == kinds) || ...);
 }
+constexpr bool has_mlp_word(const MlpLayers& each) {
+  return each.kind != MlpKind::declared;
+}
+Json mlp_parameters_of(const MlpLayers& each) {
+  return each.by_file ? each.by_file->parameters : Json();
+}
 constexpr auto mlp_rows = rows_of<MlpLayers>(
-    word<&MlpLayers::kind, mlp_words>("kind", needed, "which MLPs a token visits"),
+    word<&MlpLayers::kind, mlp_words>("kind", needed,
+                                      "which MLPs a token visits, or the name of a file in "
+                                      "layers/mlp")
+        .only<has_mlp_word>(),
+    computed<MlpLayers, &MlpLayers::kind_name>("kind", "string", "the name of its file")
+        .only<is_mlp<MlpKind::declared>>(),
     computed<MlpLayers, &MlpLayers::name>("name", "string",
                                           "the kind; with a number where a model has several"),
     figure<&MlpLayers::layers>("layers", "layers", 1, most_layers, needed, "of this kind"),
     figure<&MlpLayers::visits>("visits", "visits", 0, 1000, open, "as those of attention")
+        .unless_zero(),
+    figure<&MlpLayers::prefill_tail>("prefill_tail", "tokens", 0, 1e9, open,
+                                     "as those of attention")
         .unless_zero(),
     figure<&MlpLayers::intermediate_size>("intermediate_size", "elements", 1, mlp_width, open,
                                           "of the dense MLP; 0: there is none")
@@ -162,7 +218,10 @@ constexpr auto mlp_rows = rows_of<MlpLayers>(
         .only<is_mlp<MlpKind::both>>(),
     figure<&MlpLayers::intermediate_size>("intermediate_size", Stated::elsewhere, "")
         .only<is_mlp<MlpKind::moe>>(),
-    figure<&MlpLayers::gated>("gated", open, "gate, up, down; false: up, down"),
+    figure<&MlpLayers::gated>("gated", open, "gate, up, down; false: up, down")
+        .only<has_mlp_word>(),
+    computed<MlpLayers, mlp_parameters_of>("parameters", "table", "of a kind that is a file")
+        .only<is_mlp<MlpKind::declared>>(),
     part<&MlpLayers::moe>("moe", needed, "of moe and both")
         .only<is_mlp<MlpKind::moe, MlpKind::both>>()
         .among());

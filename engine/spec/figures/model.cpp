@@ -35,6 +35,15 @@ constexpr auto vision_rows = rows_of<VisionEncoder>(
                                          "of the largest image; 0: small images"),
     figure<&VisionEncoder::source>("source", open, "where the values were published").hidden());
 
+constexpr auto ngram_rows = rows_of<NgramTable>(
+    figure<&NgramTable::rows>("rows", "rows", 0, 1e12, needed, "of the table; 0: there is none"),
+    figure<&NgramTable::columns>("columns", "elements", 1, most_width, needed, "of a row"),
+    figure<&NgramTable::rows_per_token>("rows_per_token", "rows", 0, 1e6, open,
+                                        "that a token reads"),
+    figure<&NgramTable::dtype>("dtype", open, "of its elements"),
+    figure<&NgramTable::on_host>("on_host", open,
+                                 "in the memory of the host, rows of which cross its link"));
+
 constexpr auto note_rows = rows_of<ModelNote>(
     figure<&ModelNote::text>("text", needed, "the sentence"),
     word<&ModelNote::touches, touched_words>("touches", open,
@@ -55,6 +64,13 @@ Json context_caps(const Model& model) {
 }
 Json context_chunk(const Model& model) {
   return context_limits(model).chunk;
+}
+
+Json ngram_tables_of(const Model& model) {
+  if (model.ngram_tables.empty()) return {};
+  Json out = Json::array();
+  for (const NgramTable& each : model.ngram_tables) out.push_back(figures_json(each));
+  return out;
 }
 
 constexpr auto model_rows = rows_of<Model>(
@@ -102,6 +118,13 @@ constexpr auto model_rows = rows_of<Model>(
     part<&Model::mlps>("mlp", Stated::elsewhere, "the kinds of MLPs"),
     computed<Model, &Model::uniform>("uniform", "boolean",
                                      "whether the figures above describe every layer"),
+    figure<&Model::streams>("streams", "streams", 0, 64, open,
+                            "of residuals, which every block mixes; 0 or 1: one")
+        .unless_zero(),
+    part<&Model::ngram_tables>("ngram_tables", open, "tables of embeddings of several tokens")
+        .hidden(),
+    computed<Model, ngram_tables_of>("ngram_tables", "rooflua.NgramTable[]",
+                                     "tables of embeddings of several tokens; nil without one"),
     figure<&Model::mtp_layers>("mtp_layers", "layers", 0, most_layers, open,
                                "for multi-token prediction, which nothing counts"),
     computed<Model, asked_format>("asked_format", "string",
@@ -125,6 +148,13 @@ template <>
 const FigureTable& figures<Sampling>() {
   static const FigureTable table = table_of<Sampling>(
       "Sampling", "how tokens are drawn if a request does not say", sampling_rows);
+  return table;
+}
+
+template <>
+const FigureTable& figures<NgramTable>() {
+  static const FigureTable table = table_of<NgramTable>(
+      "NgramTable", "embeddings of the last few tokens together, looked up in a table", ngram_rows);
   return table;
 }
 

@@ -30,6 +30,8 @@ const FigureTable& figures<AttentionLayers>();
 template <>
 const FigureTable& figures<MlpLayers>();
 template <>
+const FigureTable& figures<NgramTable>();
+template <>
 const FigureTable& figures<Sampling>();
 template <>
 const FigureTable& figures<VisionEncoder>();

@@ -1,8 +1,10 @@
 #include "spec/hf/refused.h"
 
 #include <string>
+#include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace rooflua::hf {
 
@@ -50,9 +52,27 @@ constexpr Refused refused[] = {
     {"modernbert", not_a_decoder},
 };
 
-}  // namespace
+/// A description to begin with: what the file says of the shape of every layer.
+std::string skeleton_of(const Fields& fields) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"num_hidden_layers", "layers"},  {"hidden_size", "hidden_size"},
+      {"num_attention_heads", "heads"}, {"num_key_value_heads", "kv_heads"},
+      {"head_dim", "head_dim"},         {"intermediate_size", "intermediate_size"},
+      {"vocab_size", "vocab_size"},     {"max_position_embeddings", "max_model_len"}};
+  std::string out, layers = "1";
+  for (const auto& [theirs, own] : words) {
+    const Json* value = fields.object().find(theirs);
+    if (value == nullptr || !value->is_integer()) continue;
+    if (own == "layers") layers = dump_json(*value);
+    out += std::string(own) + " = " + dump_json(*value) + "\n";
+  }
+  return ". A .toml of your own can say it (docs/LAYERS.md); to begin with:\n\n" + out +
+         "\n[[attention]]  # full, window, ..., or layers/attention/mine.lua beside the file\n"
+         "kind = \"mine\"\nlayers = " +
+         layers + "\n";
+}
 
-void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view type) {
+void refuse(const Fields& fields, std::string_view type) {
   for (const Refused& each : refused) {
     if (type.starts_with(each.type))
       throw Error(fields.where("model_type"),
@@ -79,6 +99,17 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
   if (fields.boolean("use_cla", false) && !fields.has("cla_share_factor"))
     throw Error(fields.where("use_cla"),
                 "layers that use the KV cache of another layer are not supported");
+}
+
+}  // namespace
+
+void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view type) {
+  try {
+    refuse(fields, type);
+  } catch (const Error& refusal) {
+    const bool describable = refusal.message().find(not_a_decoder) == std::string::npos;
+    throw Error(refusal.where(), refusal.message() + (describable ? skeleton_of(fields) : ""));
+  }
 }
 
 }  // namespace rooflua::hf

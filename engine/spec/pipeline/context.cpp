@@ -16,7 +16,7 @@ void check_kinds(const Model& model, const std::string& key) {
     if (each.kind == AttentionKind::full || each.kind == AttentionKind::latent) continue;
     throw Error("deployment." + key,
                 model.name + " has layers of the kind " +
-                    std::string(attention_words[static_cast<std::size_t>(each.kind)].name) +
+                    each.kind_name() +
                     "; context parallel is modelled for full and latent attention alone");
   }
 }
@@ -39,6 +39,7 @@ void check_decode(const Model& model, const DeploymentOptions& options) {
 
 AttentionLayers on_rank(AttentionLayers each, int tp) {
   each.kv_heads = std::max(1, each.kv_heads / tp);
+  each.declared_tp = tp;
   return each;
 }
 

@@ -30,7 +30,7 @@ WeightParts weights_of_stage(const WeightParts& rank, const Model& model,
   } else {
     out.lm_head = 0;
   }
-  if (stage > 0) out.embedding = 0;
+  if (stage > 0) out.embedding = out.ngram_tables = out.ngram_bytes = 0;
   return out;
 }
 

@@ -2,7 +2,7 @@
 ---@param model table?
 return function(model)
   for _, kind in ipairs(model and model.attention or {}) do
-    if kind.kind == "delta" or kind.kind == "mamba2" then return true end
+    if kind.kind == "delta" or kind.kind == "mamba2" or kind.keeps_state then return true end
   end
   return false
 end

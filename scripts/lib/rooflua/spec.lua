@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local cards = require "rooflua.border.cards"
 local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
 local named_files = require "rooflua.sandbox.named_files"
 local own_family = require "rooflua.border.own_family"
 local power_rows = require "rooflua.border.power"
@@ -10,6 +11,15 @@ local specs = require "rooflua.border.specs"
 local spec = {}
 local fail, fields = core.fail, core.object_fields
 local is, adopt = specs.is, specs.adopt
+
+--- Notes the files of kinds of layers that a table names.
+local function note_layers(own)
+  for _, of in ipairs { "attention", "mlp" } do
+    for _, group in ipairs(type(own[of]) == "table" and own[of] or {}) do
+      if type(group) == "table" then named_files.note(group.kind) end
+    end
+  end
+end
 
 --- A shipped model by name or alias, a config.json or its folder, a .toml, or a table with the same keys. In a table,
 --- `from` names a model; every other key replaces the one of that model's own file, and false leaves it out. `ignore`
@@ -21,7 +31,8 @@ function spec.model(source)
   end
   local is_table, plain = type(source) == "table", core.plain(source)
   named_files.note(is_table and plain.from or plain)
-  return adopt(native.load_model(plain, is_table and native.where() or nil), "Model")
+  if is_table then note_layers(plain) end
+  return adopt(native.load_model(plain, is_table and native.where() or nil, files.folder()), "Model")
 end
 
 --- A shipped GPU by name or alias, a hardware.toml or its folder, or a table: the fields that a Hardware object shows,

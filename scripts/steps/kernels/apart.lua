@@ -10,7 +10,7 @@ local apart = {}
 
 --- Layers of routed experts, and the bytes of the logits of a token.
 local function routing_of(steps, seen)
-  for _, rows in ipairs { "tokens", "group_tokens" } do
+  for _, rows in ipairs { "tokens", "group_tokens", "tail_tokens" } do
     for _, op in ipairs(seen[rows]) do
       if op.op == "grouped_gemm" then return op.count, 2 * 4 * steps.model.mlp[op.kind].moe.experts end
     end

@@ -15,6 +15,7 @@ local monotone = require "steps.kernels.monotone"
 local monotone_prefill = require "steps.kernels.monotone_prefill"
 local ops = require "steps.kernels.ops"
 local pairs_of = require "steps.kernels.pairs"
+local tail = require "steps.kernels.tail"
 local verify = require "steps.kernels.verify"
 
 local max, min = math.max, math.min
@@ -64,6 +65,7 @@ function attention.of(steps, op, kind, deployment)
     grids.of(self.database, self.prefill_query, prefill_axes))
   self.prefill_calls = nil  -- chosen at the first prompt
   self.module, self.prompt_module = false, false  -- what rows of the whole module take beyond
+  if kind.prefill_tail then self.tail_tokens, self.chunk = kind.prefill_tail, tail.chunk end
   self.further_reads = apart_heads.further_reads(steps.engine_values, kind, deployment)
   return self
 end
@@ -84,11 +86,13 @@ end
 function attention:choose_tokens(kind)
   local longest = self.steps.model.max_model_len
   self.tokens, self.pairs = pairs_of.kind(kind, longest > 0 and longest or math.huge)
-  self.selects_by_query = kind.index ~= nil
-  if kind.kind ~= "window" or not self.tokens then return end
-  local decode, prefill = ops.window_queries(self.decode_query, self.prefill_query, kind.window)
+  local own = kind.bound
+  self.selects_by_query = kind.index ~= nil or own ~= nil and own.form == "top"
+  local window = kind.kind == "window" and kind.window or own and own.form == "window" and own.tokens
+  if not window or not self.tokens then return end
+  local decode, prefill = ops.window_queries(self.decode_query, self.prefill_query, window)
   if measured_windows(self.database, decode) then
-    self.decode_query, self.tokens, self.own_window = decode, false, kind.window
+    self.decode_query, self.tokens, self.own_window = decode, false, window
   end
   if measured_windows(self.database, prefill) then self.prefill_query, self.own_rows = prefill, true end
 end

@@ -4,6 +4,7 @@
 ---     memory table        a copy of as many bytes (embedding, KV write, quantisation)
 ---     launch table        bytes / (small_kernel_bandwidth * bandwidth) + a graph node
 ---     none of them        bytes / (small_kernel_bandwidth * bandwidth) + small_kernel_s
+---     "host_copy"         bytes / bandwidth of the host's link: rows of tables of n-grams that lie there
 ---
 --- The quantisation in front of an FP8 GEMM is priced from the elementwise table, otherwise by the modelled kernel.
 --- It costs nothing where the rows of its GEMM contain it (`includes` in tables.toml).
@@ -113,11 +114,25 @@ function elementwise:is_in_gemm(dtype)
   return known
 end
 
+--- Rows that cross the link of the host.
+function elementwise:from_host(op, bytes, rows, there)
+  local link = self.steps.hardware.host_bytes_per_s
+  if not link or link == 0 then
+    error(("steps.kernels: %s states no link to its host (host_gb_per_s), which %s crosses"):format(
+      self.steps.hardware.name, op.name), 0)
+  end
+  local time_s = cost.record(op.name, bytes / link, "assumed", op.count, 0, bytes, nil, "link",
+                             "bytes over the link of the host", "elementwise")
+  counted(op, "rows", there, rows)
+  return time_s
+end
+
 --- @param rows number that run
 --- @param there number? of these, rows that there are
 function elementwise:price(op, rows, there)
   there = there or rows
   local bytes = op.bytes_per_row * rows + op.weight_bytes
+  if op.kernel == "host_copy" then return self:from_host(op, bytes, rows, there) end
   if op.kernel == "quantize" and self:is_in_gemm(op.dtype) then
     return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
   end

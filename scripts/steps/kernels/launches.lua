@@ -44,7 +44,7 @@ function launches.add(steps, seen)
   if engine.launches_apart then
     for _, kind in ipairs(steps.more_attention) do count = count + kind.layers end
   end
-  for _, rows in ipairs { "tokens", "group_tokens", "requests", "decode_tokens" } do
+  for _, rows in ipairs { "tokens", "group_tokens", "tail_tokens", "requests", "decode_tokens" } do
     for _, op in ipairs(seen[rows]) do count = count + op.count * kernels_apart(steps, op, engine) end
   end
   if count == 0 then return end

@@ -64,7 +64,9 @@ end
 --- @param kind table one of model.attention
 --- @param longest number the longest context that can be
 function pairs_of.kind(kind, longest)
-  local name = kind.kind
+  local name, own = kind.kind, kind.bound
+  if own and own.form == "chunk" then name, kind = "chunk", { window = own.tokens } end
+  if own and own.form ~= "chunk" then return bounded(own.tokens, longest) end
   if name == "window" then return bounded(kind.window, longest) end
   if name == "block_sparse" then return bounded(kind.index.topk * kind.index.block, longest) end
   if name == "latent_sparse" then return bounded(kind.index.topk, math.huge) end  -- absorbed, unlike latent

@@ -3,6 +3,7 @@
 --- (gdn_prefill, gdn_decode, kda_prefill, kda_decode) or modelled. State-space layers (Mamba2) have no table: their
 --- flop run at state_space_mfu, and the state moves at the bandwidth of small kernels.
 local cost = require "rooflua.cost"
+local declared = require "steps.kernels.declared"
 
 local recurrent = {}
 recurrent.__index = recurrent
@@ -28,6 +29,7 @@ end
 --- @param op table the operation of cost.layers
 --- @param kind table one of model.attention
 function recurrent.of(steps, op, kind)
+  if op.bound then return declared.of(steps, op) end
   local suffix = op.name:match "@.*$" or ""
   local self = setmetatable({
     steps = steps, op = op, layers = op.count,
@@ -44,6 +46,12 @@ function recurrent.of(steps, op, kind)
   self.decode_query = delta_query(kind.delta, steps.tp, true, rule)
   self.prefill_query = delta_query(kind.delta, steps.tp, false, rule)
   return self
+end
+
+--- Refuses a model in which no token attends to another one, as far as kinds of files go.
+function recurrent.check(steps)
+  if steps.attention then return end
+  error(("steps.kernels: no layer of %s attends to other tokens; one of its kinds must"):format(steps.model.name), 0)
 end
 
 --- A call of a delta rule's kernels for `tokens` of `requests`, each of which reads and writes a matrix per head.

@@ -32,7 +32,7 @@ local without_failures = { price = true, lookup = true, bucketing = true, correc
 local of_plans = { candidates = true, objective = true, strategy = true, power = true }
 
 --- Of other templates: what they ask; the rest is a policy of one's own.
-local questions = { "serve", "users", "price", "search", "plan", "replay", "disaggregation", "engine" }
+local questions = { "serve", "users", "price", "search", "plan", "replay", "disaggregation", "engine", "layer" }
 
 --- What of a report says that something is wrong with a file.
 local wrong = { "attempt to", "bad argument", "a nil value", "internal error", "FAILED", "rooflua: " }

@@ -25,6 +25,7 @@ local by_hand = { -- weights in GB, cache in MB
   ["deepseek-v3"] = { 38.6896, 2302.67 },
   ["deepseek-v4-flash"] = { 11.027, 44.5972 },
   ["deepseek-v4-pro"] = { 39.1997, 80.0195 },
+  ["deepseek-v4.1-flash"] = { 12.538, 27.0664 }, -- 40 windows, 38 with 512 entries, 8 indexes; entries of 8 bits
   ["ernie-4.5-21b-a3b"] = { 6.70401, 1879.05 },
   ["gemma-3-12b"] = { 23.5305, 2483.03 },
   ["gemma-3-27b"] = { 54.016, 3120.56 },
@@ -34,11 +35,13 @@ local by_hand = { -- weights in GB, cache in MB
   ["glm-4.5-air"] = { 25.606, 6174.02 },
   ["glm-4.5"] = { 65.7107, 12348 },
   ["glm-4.6"] = { 65.7107, 12348 },
+  ["glm-5.3-flash"] = { 35.4621, 320.176 },
   ["glm-5.2"] = { 80.5955, 274.858 },
   ["glm-5"] = { 81.6639, 521.404 },
   ["gpt-oss-120b"] = { 4.99977, 1212.68 },
   ["gpt-oss-20b"] = { 3.706, 808.452 },
   ["granite-4.0-h-small"] = { 17.6019, 838.861 },
+  ["hy4-preview"] = { 96.5664, 274.858 },
   ["hy3"] = { 40.3602, 10737.4 },
   ["kimi-k2.5"] = { 32.9844, 2302.67 },
   ["kimi-k2"] = { 33.5446, 2302.67 },
@@ -89,6 +92,7 @@ local by_hand = { -- weights in GB, cache in MB
   ["qwen3.5-27b"] = { 51.2439, 2449.47 },
   ["qwen3.5-35b-a3b"] = { 5.89038, 796.918 },
   ["qwen3.5-397b-a17b"] = { 32.6579, 1384.12 },
+  ["qwen3.8-flash-next"] = { 11.9924, 301.99 },
   ["qwen3.8-2.4t-a95b"] = { 186.493, 4244.64 },
   ["qwen3.5-4b"] = { 8.40958, 1174.4 },
   ["qwen3.5-9b"] = { 15.8712, 1174.4 },
@@ -122,8 +126,13 @@ local function cache_bytes(model)
     elseif row.name:find "^index_scores" then
       --- Of the scores themselves only the entries are read from the cache.
       local kind
-      for _, each in ipairs(model.attention) do if each.index and each.index.own then kind = each end end
-      local ratio = kind.compression and kind.compression.ratio or 1
+      for _, each in ipairs(model.attention) do
+        if each.index and each.index.own or each.name == row.name:match "@(.*)$" then kind = each end
+      end
+      kind = kind or model.attention[1]
+      local of_file = kind.parameters or {}
+      local ratio = kind.compression and kind.compression.ratio or of_file.ratio or of_file.pool or 1
+      if kind.kind == "pooled_sparse" then ratio = math.huge end -- a score stays in its kernel
       local scores = kind.kind == "block_sparse" and 0 or tokens * 12 / ratio
       sum = sum + row.count * (row.bytes - scores)
     end

@@ -84,7 +84,7 @@ test("models with windows and chunks are among the shipped ones", function() tes
 
 -- Operations that every rank runs in full: they are not divided.
 local replicated = { router = true, qkv_a = true, kv_a = true, index_q = true, index_k = true, compressor = true,
-                     latent_down = true, latent_up = true }
+                     latent_down = true, latent_up = true, index_qk = true, index_scores = true }
 -- Divided as far as heads or groups reach: KV heads fewer than ranks are replicated, and so are groups of Mamba2.
 local partly = { qkv = true, mamba_in = true, linear_attention = true, o_a = true }
 

@@ -92,7 +92,7 @@ function widths.at_distance(kind, load, distance)
 end
 
 --- The reasons for which what was measured of a kind says little of a deployment: sentences that follow "wider: ".
---- @param kind table {engine, class, architecture, gpu, is_fitted, is_apart}
+--- @param kind table {engine, class, architecture, gpu, is_fitted, is_apart, own_layers}
 --- @param is_distant boolean? the ends are those of at_distance()
 function widths.unlike(kind, load, basis, is_distant)
   local out = {}
@@ -101,6 +101,9 @@ function widths.unlike(kind, load, basis, is_distant)
   end
   if basis == "models" and not kind.is_fitted and not knows(kind, load, basis) and not is_distant then
     out[#out + 1] = ("no deployment behind it is on %s, for whose family no constants were fitted"):format(kind.gpu)
+  end
+  if kind.own_layers then
+    out[#out + 1] = ("no deployment behind it has layers of the kind %s, which a file declares"):format(kind.own_layers)
   end
   return out
 end

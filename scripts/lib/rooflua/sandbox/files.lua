@@ -15,6 +15,9 @@ function files.beside(scenario)
   folder = scenario and (scenario:match "^(.*)/[^/]*$" or ".")
 end
 
+--- The folder of the scenario; nil without one.
+function files.folder() return folder end
+
 --- Whether a file is one of the program's.
 function files.is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
 

@@ -49,6 +49,16 @@ local function add_hardware(out, path, text, is_base)
   if name and name ~= path and not is_base then add_hardware(out, name, name, true) end
 end
 
+--- Adds the file of a kind of layers that a text names: layers/attention/NAME.lua or layers/mlp/NAME.lua beside the
+--- scenario.
+local function add_layers(out, text)
+  if not text:find "^[%w_%-]+$" then return end
+  for _, of in ipairs { "attention", "mlp" } do
+    local path = join(files.folder() or ".", ("layers/%s/%s.lua"):format(of, text))
+    if native.file_exists(path) then out[path] = text end
+  end
+end
+
 --- Files by path, with what orders each among others: the text, and after a line break the file's name where a folder
 --- was named. `is_path`: the text is a path for sure, and what it names counts also where it is absent.
 ---@param text string
@@ -66,6 +76,7 @@ function named_files.of(text, is_path)
   local ok, of_model = pcall(native.model_files, text)
   for _, file in ipairs(ok and of_model or {}) do out[file] = file end
   add_hardware(out, text, text)
+  add_layers(out, text)
   if native.file_exists(place) then
     out[place] = out[place] or text
   elseif next(out) == nil then
