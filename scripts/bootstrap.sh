@@ -77,7 +77,7 @@ ensure_configured() {
   [ -e "$rooflua_root/build/$1/build.ninja" ] && return 0
   ensure_packages
   say "configuring (build/$1)"
-  (cd "$rooflua_root" && cmake --preset "$1" >"/tmp/rooflua-configure.$$" 2>&1) || {
+  (cd "$rooflua_root" && cmake --preset "$1" ${ROOFLUA_UNIT_BYTES:+-DROOFLUA_UNIT_BYTES="$ROOFLUA_UNIT_BYTES"} >"/tmp/rooflua-configure.$$" 2>&1) || {
     cat "/tmp/rooflua-configure.$$" >&2
     rm -f "/tmp/rooflua-configure.$$"
     exit 2
