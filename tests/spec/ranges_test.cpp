@@ -32,7 +32,8 @@ const char* const descriptions[] = {
     R"({"layers": 9, "hidden_size": 64, "heads": 4, "intermediate_size": 64, "vocab_size": 1000,
         "streams": 2, "ngram_tables": [{"rows": 9, "columns": 8, "rows_per_token": 2}],
         "attention": [
-          {"kind": "window", "layers": 1, "visits": 2, "prefill_tail": 5, "window": 9, "heads": 4, "kv_heads": 2, "head_dim": 8,
+          {"kind": "window", "layers": 1, "visits": 2, "prefill_tail": 5, "window": 9,
+           "heads": 4, "kv_heads": 2, "head_dim": 8,
            "v_head_dim": 8},
           {"kind": "chunk", "layers": 1, "chunk": 8},
           {"kind": "latent_sparse", "layers": 1, "q_lora_rank": 8, "kv_lora_rank": 8,
