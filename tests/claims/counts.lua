@@ -31,7 +31,7 @@ local counted = {
   { of = "speculators", nouns = { "rules for the number of drafts" } },
   { of = "tiers", nouns = { "rules of what is loaded" } },
   { of = "eviction", nouns = { "of what leaves" } },
-  { of = "kinds of attention", nouns = { "kinds, with the files" } },
+  { of = "kinds of attention", nouns = { "kinds, with sources" } },
   { of = "questions of the cookbook", nouns = { "questions" }, where = { "cookbook", "answers to" } },
   { of = "projects that are compared", nouns = { "other simulators" } },
 }

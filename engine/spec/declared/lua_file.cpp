@@ -165,13 +165,16 @@ struct LuaFile::State {
     return moved;
   }
 
-  static void look(lua_State* L, lua_Debug*) {
+  static void look(lua_State* L, lua_Debug* at) {
     lua_getfield(L, LUA_REGISTRYINDEX, "rooflua.state");
     auto* state = static_cast<State*>(lua_touserdata(L, -1));
     lua_pop(L, 1);
-    if (state->instructions += between_looks; state->instructions > most_instructions)
-      luaL_error(L, "ran %d instructions without an end; a description needs a few hundred",
-                 most_instructions);
+    if (state->instructions += between_looks; state->instructions <= most_instructions) return;
+    lua_getinfo(L, "Sl", at);
+    lua_pushfstring(
+        L, "%s:%d: ran %d instructions without an end; a description needs a few hundred",
+        at->source[0] == '@' ? at->source + 1 : at->source, at->currentline, most_instructions);
+    lua_error(L);
   }
 
   /// Runs what lies on the stack: a function and its arguments.
@@ -288,8 +291,9 @@ LuaFile::LuaFile(const std::filesystem::path& path, std::string shown)
   if (text.starts_with("\x1bLJ")) throw Error(state.shown, "is bytecode; a description is text");
   lua_State* L = state.L = luaL_newstate();
   if (L == nullptr) throw Error(state.shown, "not enough memory for a Lua state");
-  luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);  // compiled code calls no hook
   luaL_openlibs(L);
+  // Compiled code calls no hook. The libraries switch the compiler on, so this comes after them.
+  luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   lua_pushlightuserdata(L, &state);
   lua_setfield(L, LUA_REGISTRYINDEX, "rooflua.state");
   state.used = static_cast<std::size_t>(lua_gc(L, LUA_GCCOUNT, 0)) << 10;

@@ -237,7 +237,7 @@ test("what is wrong in a file is an error with its line", function()
     { "{ window = p.size }", "{ window = p.size, top = 3 }", 20 }, { "ask.pairs {", "ask.tokens * ask.pairs {", 20 },
     { "return { ask.gemm", "while true do end return { ask.gemm", 20 },
     { "return { ask.gemm", "local s = 'x' while true do s = s .. s end return { ask.gemm", 20 },
-    { "local function to(name, heads)", "return 5, function(name, heads)", 8 },
+    { "local function to(name, heads)", "return 5, function(name, heads)", 13 },
     { "parameters = {", "parametres = {", 1 }, { "min = 1, doc", "least = 1, doc", 1 },
     { "return { to(", "return { { to(", 8 },
   }
