@@ -239,7 +239,7 @@ test("what is wrong in a file is an error with its line", function()
     { "return { ask.gemm", "local s = 'x' while true do s = s .. s end return { ask.gemm", 20 },
     { "local function to(name, heads)", "return 5, function(name, heads)", 13 },
     { "parameters = {", "parametres = {", 1 }, { "min = 1, doc", "least = 1, doc", 1 },
-    { "return { to(", "return { { to(", 8 },
+    { "return { to(", "return { { to(", 15 },
   }
   for _, each in ipairs(lines) do
     local from, to, line = each[1], each[2], each[3]
