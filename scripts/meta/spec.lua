@@ -134,8 +134,8 @@ local spec = {}
 ---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
 ---@field mlp rooflua.MlpLayers[] the kinds of MLPs
 ---@field uniform boolean whether the figures above describe every layer
----@field streams integer of residuals, which every block mixes; 0 or 1: one
----@field ngram_tables rooflua.NgramTable[] tables of embeddings of several tokens; nil without one
+---@field streams integer of residuals, which every block mixes; nil or 1: one
+---@field ngram_tables rooflua.NgramTable[]? tables of embeddings of several tokens; nil without one
 ---@field mtp_layers integer for multi-token prediction, which nothing counts
 ---@field asked_format string format of the weights published under the alias that it was asked for by; "" = its own
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow

@@ -119,11 +119,11 @@ constexpr auto model_rows = rows_of<Model>(
     computed<Model, &Model::uniform>("uniform", "boolean",
                                      "whether the figures above describe every layer"),
     figure<&Model::streams>("streams", "streams", 0, 64, open,
-                            "of residuals, which every block mixes; 0 or 1: one")
+                            "of residuals, which every block mixes; nil or 1: one")
         .unless_zero(),
     part<&Model::ngram_tables>("ngram_tables", open, "tables of embeddings of several tokens")
         .hidden(),
-    computed<Model, ngram_tables_of>("ngram_tables", "rooflua.NgramTable[]",
+    computed<Model, ngram_tables_of>("ngram_tables", "rooflua.NgramTable[]?",
                                      "tables of embeddings of several tokens; nil without one"),
     figure<&Model::mtp_layers>("mtp_layers", "layers", 0, most_layers, open,
                                "for multi-token prediction, which nothing counts"),
