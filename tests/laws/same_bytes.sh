@@ -4,10 +4,10 @@
 # any. Programs of other compilers and build types must write what the first writes. A program alone must write the same
 # again: interpreted, and with 2 and 4 jobs. --quick runs a few scenarios, one of them with drafts and short answers.
 set -eu
-files='scenarios/*.lua' quick=''
+files='scenarios/*.lua' quick='' sent=1000
 if [ "$1" = --quick ]; then
   files='scenarios/02_*.lua scenarios/13_*.lua scenarios/22_*.lua'
-  quick=1
+  quick=1 sent=300
   shift
 fi
 first=$1
@@ -51,7 +51,7 @@ scenarios() { # PROGRAM DIR [OPTION]...
   for file in scripts/routers/*.lua; do
     router=$(basename "$file" .lua)
     keep "$out/cluster.$router" "$program" run tests/bench/cluster.lua --quiet "$@" --set router="$router" \
-      --set replicas=80 --set workload.rate_per_s=1600 --set workload.num_requests=1000 \
+      --set replicas=80 --set workload.rate_per_s=1600 --set workload.num_requests=$sent \
       --set workload.prefix_tokens=64 --set workload.prefix_groups=20 --json "$out/cluster.$router.json"
   done
   keep "$out/vllm" "$program" run scenarios/12_replay.lua --quiet "$@" --requests "$out/vllm.json"

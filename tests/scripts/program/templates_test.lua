@@ -21,8 +21,8 @@ local kinds = {}
 for file in io.popen "ls scripts/templates":lines() do kinds[#kinds + 1] = file:match "^(.*)%.lua$" end
 
 -- Limits below which some or all requests are refused, and loads of one request.
-local settings = { "deployment.max_model_len=300", "deployment.max_model_len=700", "deployment.max_model_len=2",
-  "deployment.kv_blocks=40", "workload.num_requests=1", "workload.rate_per_s=1000" }
+local settings = { "deployment.max_model_len=300", "deployment.max_model_len=2",
+  "deployment.kv_blocks=40", "workload.num_requests=1" }
 
 --- Kinds of which no request fails: they price steps, correct what ends too early, or search for what holds.
 local without_failures = { price = true, lookup = true, bucketing = true, correction = true, search = true,
