@@ -58,7 +58,7 @@ test("help lists every constant with its source", function()
     test.check(text:find("  " .. name .. " = ", 1, true) ~= nil, name)
   end
   test.check(text:find("source: fitted: bf16 GEMM, H100 and H200", 1, true) ~= nil)
-  test.check(text:find("taken over, none fitted: Ada, Ampere, Blackwell", 1, true) ~= nil)
+  test.check(text:find("taken over, none fitted: Ada, Ampere, Ascend, Blackwell", 1, true) ~= nil)
 end)
 
 test("a constant is a parameter that fits and searches can vary, with its declared range", function()

@@ -142,8 +142,20 @@ local function check_rows(priced)
   return work_s, bytes
 end
 
+--- Decodes, and of each chunk what may be among the last tokens of its prompt.
+local function tail_seen(batch, model)
+  local length
+  for _, each in ipairs(model.attention) do length = length or each.prefill_tail end
+  local rows = #batch.decode_contexts
+  for _, each in ipairs(batch.prefills) do
+    local most = each.completes == false and math.max(length - each.context_tokens, 0) or length
+    rows = rows + math.min(each.new_tokens, most)
+  end
+  return rows
+end
+
 --- Rows of a batch that an operation of cost.layers sees, on the rank that is priced.
-local function rows_seen(op, batch, deployment)
+local function rows_seen(op, batch, model, deployment)
   local new, context = 0, 0
   for _, each in ipairs(batch.prefills) do
     if each.new_tokens > 1 then new, context = new + each.new_tokens, context + each.context_tokens end
@@ -154,6 +166,7 @@ local function rows_seen(op, batch, deployment)
   if op.rows == "group_tokens" then return tokens * deployment.dp end
   if op.rows == "requests" then return #batch.decode_contexts + #batch.prefills end
   if op.rows == "prefill_tokens" then return new + context end
+  if op.rows == "tail_tokens" then return tail_seen(batch, model) end
   return #batch.decode_contexts
 end
 
@@ -165,7 +178,7 @@ local function check_counts(priced, batch, prepared)
   end
   for _, op in ipairs(cost.layers(prepared.model, prepared.deployment)) do
     if op.flop_per_row > 0 and (op.op == "gemm" or op.op == "grouped_gemm") then
-      local rows = rows_seen(op, batch, prepared.deployment)
+      local rows = rows_seen(op, batch, prepared.model, prepared.deployment)
       local wanted = op.count * op.flop_per_row * rows
       if op.op == "grouped_gemm" then wanted = wanted * op.rows_per_token / prepared.deployment.ep end
       expect(close(found[op.name] or 0, wanted, 1e-9), "%s counts %.9g flop; there are %.9g", op.name,

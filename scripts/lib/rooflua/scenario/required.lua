@@ -33,7 +33,7 @@ local function literals_in(text)
 end
 
 --- Folders of scripts that a run may load, in scripts/ and beside a scenario.
-function required.folders() return { "engines", unpack(kinds.folders(true, true)) } end
+function required.folders() return { "engines", "layers", unpack(kinds.folders(true, true)) } end
 
 --- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
 --- may name.
@@ -47,6 +47,7 @@ function required.beside(folder)
   end
   add(folder)
   for _, each in ipairs(required.folders()) do add(folder .. "/" .. each) end
+  for _, each in ipairs { "attention", "mlp" } do add(folder .. "/layers/" .. each) end
   return out
 end
 
