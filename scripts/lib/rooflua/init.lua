@@ -39,7 +39,11 @@ function rooflua.help(topic) return require("rooflua.help.topics").text(topic) e
 ---@param sets string[] "key=value"
 function rooflua.changed(scenario, sets)
   core.table(scenario, "rooflua.changed: the scenario")
-  core.table(sets, "rooflua.changed: the sets")
+  for i, text in ipairs(core.plain(core.table(sets, "rooflua.changed: the sets"))) do
+    if type(text) ~= "string" then
+      core.fail('rooflua.changed: set %d: expected text such as "deployment.tp=2", found %s', i, core.describe(text))
+    end
+  end
   local Reader = require "rooflua.scenario.reader"
   return require("rooflua.runs.opening").with_sets(Reader.new "rooflua.changed", core.plain(scenario), sets)
 end
