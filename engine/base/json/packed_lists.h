@@ -13,6 +13,7 @@ namespace rooflua {
 struct TextCursor {
   const char* at = nullptr;
   const char* end = nullptr;
+  bool is_over() const { return at == end; }
 };
 
 /// Packs the lists of one document, four bytes a number. Of a list whose text begins like that of

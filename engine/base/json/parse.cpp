@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json/builder.h"
+#include "base/json/cursor_input.h"
 #include "base/numbers/number_words.h"
 
 namespace rooflua {
@@ -97,30 +98,6 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   JsonBuilder builder_;
 };
 
-/// Reads characters from where a cursor stands, which others may move.
-class AtCursor {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  AtCursor() = default;  // the end
-  explicit AtCursor(TextCursor& cursor) : cursor_(&cursor) {}
-  const char& operator*() const { return *cursor_->at; }
-  AtCursor& operator++() {
-    ++cursor_->at;
-    return *this;
-  }
-  AtCursor operator++(int) { return ++*this; }
-  /// Only with the end.
-  bool operator==(const AtCursor&) const { return cursor_->at == cursor_->end; }
-
- private:
-  TextCursor* cursor_ = nullptr;
-};
-
 enum class Common { read, skipped };
 
 /// @param common  what packed lists have in common
@@ -128,7 +105,7 @@ Json read(std::string_view text, JsonReading reading, Common common = Common::re
   TextCursor cursor{text.data(), text.data() + text.size()};
   if (common == Common::skipped) reading.cursor = &cursor;
   Events events(text, reading);
-  nlohmann::json::sax_parse(AtCursor(cursor), AtCursor(), &events);
+  nlohmann::json::sax_parse(CursorInput(cursor), CursorInput<TextCursor>(), &events);
   return events.take();
 }
 

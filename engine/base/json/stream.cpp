@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/gzip.h"
+#include "base/json/cursor_input.h"
 
 namespace rooflua {
 
@@ -14,13 +15,14 @@ namespace {
 struct Reading {
   GzipBlocks blocks;
   JsonStreamLimits limits;
+  std::uint64_t& position;                                     // of the last event, for errors
   const char *begin = nullptr, *at = nullptr, *end = nullptr;  // of the block
   std::uint64_t before = 0, told = 0;  // bytes before the block, and up to the last event
-  std::uint64_t position = 0;          // of the last event, for errors
   int deep = 0;
 
   std::uint64_t now() const { return before + static_cast<std::uint64_t>(at - begin); }
   bool is_too_long() const { return now() - told > limits.most_token_bytes; }
+  bool is_over() { return at == end && (is_too_long() || !fill()); }
   /// Whether there is a byte at the cursor.
   bool fill() {
     if (at != end) return true;
@@ -30,33 +32,6 @@ struct Reading {
     end = begin + block.size();
     return !block.empty();
   }
-};
-
-/// A cursor as nlohmann's reader takes one; all copies share the place.
-class AtReading {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  AtReading() = default;  // the end
-  explicit AtReading(Reading& reading) : reading_(&reading) {}
-  const char& operator*() const { return *reading_->at; }
-  AtReading& operator++() {
-    ++reading_->at;
-    return *this;
-  }
-  AtReading operator++(int) { return ++*this; }
-  /// Only with the end.
-  bool operator==(const AtReading&) const {
-    if (reading_->at != reading_->end) return false;
-    return reading_->is_too_long() || !reading_->fill();
-  }
-
- private:
-  Reading* reading_ = nullptr;
 };
 
 class Told : public nlohmann::json_sax<nlohmann::json> {
@@ -158,15 +133,13 @@ JsonStream::JsonStream(const std::filesystem::path& path, JsonStreamLimits limit
     : path_(path), limits_(limits) {}
 
 void JsonStream::read(JsonEvents& events) {
-  Reading reading{GzipBlocks(path_), limits_};
-  position_ = &reading.position;
+  Reading reading{GzipBlocks(path_), limits_, position_};
   Told told(reading, events, path_.string());
-  nlohmann::json::sax_parse(AtReading(reading), AtReading(), &told);
-  position_ = nullptr;
+  nlohmann::json::sax_parse(CursorInput(reading), CursorInput<Reading>(), &told);
 }
 
 std::string JsonStream::place() const {
-  return path_.string() + (position_ == nullptr ? "" : ": byte " + std::to_string(*position_));
+  return path_.string() + ": byte " + std::to_string(position_);
 }
 
 }  // namespace rooflua

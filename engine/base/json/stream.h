@@ -48,7 +48,7 @@ class JsonStream {
  private:
   std::filesystem::path path_;
   JsonStreamLimits limits_;
-  const std::uint64_t* position_ = nullptr;  // while it reads
+  std::uint64_t position_ = 0;
 };
 
 }  // namespace rooflua

@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -284,12 +283,12 @@ class TorchTrace : public JsonEvents {
         break;
     }
   }
-  /// Threads have names in some files: "stream 7", "Thread-3".
-  static std::int64_t number_in(const std::string& text) {
+  /// Threads have names in some files: "stream 7", "Thread-3". One without a number gets one.
+  std::int64_t number_in(const std::string& text) {
     std::int64_t out = 0;
     const std::size_t digits = text.find_first_of("0123456789");
     if (digits == std::string::npos)
-      return static_cast<std::int64_t>(std::hash<std::string>{}(text) >> 1);
+      return -2 - threads_.number(text, ProfileLimits().most_text_bytes);
     std::from_chars(text.data() + digits, text.data() + text.size(), out);
     return out;
   }
@@ -317,6 +316,7 @@ class TorchTrace : public JsonEvents {
   bool phase_ = false, has_kind_ = false, has_time_ = false, has_duration_ = false;
   std::int64_t stream_of_ = -1;
   std::string name_, shape_;
+  ProfileTexts threads_;  // that have names and no numbers
 };
 
 }  // namespace
