@@ -26,6 +26,12 @@ std::optional<FlopPerSecond> Hardware::stated_peak(Dtype dtype) const {
   return found->second;
 }
 
+bool Hardware::shares_bus() const {
+  if (!host_bandwidth) return false;
+  const double host = host_bandwidth->in_base_units();
+  return host > 0 && host < 100e9 && link_bandwidth.in_base_units() <= 1.2 * host;
+}
+
 Dtype Hardware::computes_in(Dtype dtype) const {
   if (peak.contains(dtype)) return dtype;
   const Dtype element = format_of(dtype).fallback_peak;

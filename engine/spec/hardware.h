@@ -47,6 +47,11 @@ struct Hardware {
   /// The format the tensor cores work in. Weights in a narrow format that the GPU cannot multiply
   /// are expanded to 16 bits on the way (Marlin-like kernels): they save traffic, not arithmetic.
   Dtype computes_in(Dtype dtype) const;
+  /// Whether GPUs reach each other no faster than they reach the memory of their host: both go over
+  /// one bus. A bus reaches less than it states (hardware.toml: 55.6 of 64 GB/s), hence the factor
+  /// 1.2. No bus reaches 100 GB/s: such hosts are joined by NVLink (GH200, GB200, GB300) or share
+  /// the memory.
+  bool shares_bus() const;
 };
 
 /// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or

@@ -35,8 +35,7 @@ local unmeasured = { modelled = true, assumed = true }
 function HostBus:bind(context)
   local constants = context.hardware.constants
   self.over_links = { constants.all_reduce_2_s, constants.all_reduce_4_small_s, constants.all_reduce_8_small_s }
-  local link, host = context.hardware.link_bytes_per_s, context.hardware.host_bytes_per_s
-  self.shares_bus = host > 0 and host < 100e9 and link <= 1.2 * host -- where NCCL's model answers (links.lua)
+  self.shares_bus = context.hardware.shares_bus -- where NCCL's model answers
   local is_staged = self.peers == "no" or self.peers == "auto" and not context.hardware.peer_copies
   self.each_s = is_staged and self.staged_rank_s or self.rank_s
   self.more_s = math.max(0, self.each_s - self.rank_s)

@@ -174,6 +174,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field tables_from string GPU whose tables are borrowed; "" = none
 ---@field sources table<string, string> where each figure was published
 ---@field constants table<string, number> of modelled kernels and collectives, by name: help "mfu.model"
+---@field fitted_on string family and GPUs that they were fitted on; "" = unknown
+---@field shares_bus boolean GPUs reach each other and their host's memory over one bus
 ---@field fit_note string says that these were fitted on another family; "" = on its own
 ---@field memory_bytes_per_s number bytes/s; of the memory
 ---@field link_bytes_per_s number bytes/s; one direction, to the peers of one node

@@ -79,17 +79,10 @@ double link_bandwidth(const char* where, const Hardware& hardware) {
   throw Error(where, hardware.name + " states no link bandwidth (link_gb_per_s in hardware.toml)");
 }
 
-/// Whether GPUs reach each other no faster than the memory of their host, so that both share a bus:
-/// as scripts/lib/rooflua/applied/links.lua has it.
-bool over_bus(const Hardware& hardware) {
-  if (!hardware.host_bandwidth) return false;
-  const double host = hardware.host_bandwidth->in_base_units();
-  return host < 100e9 && hardware.link_bandwidth.in_base_units() <= 1.2 * host;
-}
-
 /// Engines call NCCL for more than two ranks over a bus, and for more than a node of them.
 bool is_nccls(int ranks, const Hardware& hardware) {
-  return (ranks > 2 && over_bus(hardware)) || (ranks > kMostRanks && hardware.domain_gpus >= ranks);
+  return (ranks > 2 && hardware.shares_bus()) ||
+         (ranks > kMostRanks && hardware.domain_gpus >= ranks);
 }
 
 }  // namespace
@@ -104,7 +97,8 @@ Transfer all_reduce(Bytes bytes, int ranks, const Hardware& hardware, bool eager
   const Seconds time =
       is_nccls(ranks, hardware)
           ? Seconds(nccl_all_reduce_s(bytes / unit::byte, ranks,
-                                      hardware.link_bandwidth.in_base_units(), over_bus(hardware)))
+                                      hardware.link_bandwidth.in_base_units(),
+                                      hardware.shares_bus()))
           : std::min(along(fit.small, bytes, ratio), along(fit.large, bytes, ratio));
   return {eager ? time + Seconds(constants.all_reduce_eager_s) : time,
           ranks <= kMostRanks ? Evidence::modelled : Evidence::assumed};

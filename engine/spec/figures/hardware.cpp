@@ -126,6 +126,10 @@ Json constants(const Hardware& hardware) {
 Json note(const Hardware& hardware) {
   return fit_note(hardware.family);
 }
+Json fitted_on(const Hardware& hardware) {
+  const Family& family = hardware.family;
+  return family.fitted_on.empty() ? family.lender : family.title + " (" + family.fitted_on + ")";
+}
 Json watts(const Hardware& hardware) {
   return hardware.tdp_w.value_or(0);
 }
@@ -155,6 +159,10 @@ constexpr auto rows = rows_of<Hardware>(
     computed<Hardware, constants>("constants", "table<string, number>",
                                   "of modelled kernels and collectives, by name: help "
                                   "\"mfu.model\""),
+    computed<Hardware, fitted_on>("fitted_on", "string",
+                                  "family and GPUs that they were fitted on; \"\" = unknown"),
+    computed<Hardware, &Hardware::shares_bus>(
+        "shares_bus", "boolean", "GPUs reach each other and their host's memory over one bus"),
     computed<Hardware, note>("fit_note", "string",
                              "says that these were fitted on another family; \"\" = on its own"));
 

@@ -5,14 +5,6 @@ local policy = require "rooflua.policy"
 
 local links = {}
 
---- Whether GPUs reach each other no faster than they reach the memory of their host: both go over one bus. The factor
---- is what a bus states over what is reached of it (hardware.toml: 64 and 55.6 GB/s). No bus reaches 100 GB/s: such
---- hosts are joined by NVLink (GH200, GB200, GB300) or share the memory.
-local function share_bus(hardware)
-  return hardware.host_bytes_per_s > 0 and hardware.link_bytes_per_s <= 1.2 * hardware.host_bytes_per_s
-    and hardware.host_bytes_per_s < 100e9
-end
-
 --- Names of the corrections that a scenario has.
 local function named(given)
   local out = {}
@@ -42,9 +34,7 @@ function links.of(reader, facts, given)
     note = ("collectives of %d ranks are priced as in one node: nodes have %d GPUs, and %s states no network "
       .. "(network_gb_per_s)"):format(ranks, hardware.domain_gpus, hardware.name)
   end
-  if share_bus(hardware) and not has.host_bus then
-    out[#out + 1] = policies.of(reader, "corrections", "host_bus")
-  end
+  if hardware.shares_bus and not has.host_bus then out[#out + 1] = policies.of(reader, "corrections", "host_bus") end
   return out, note
 end
 

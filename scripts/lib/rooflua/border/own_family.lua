@@ -16,7 +16,9 @@ local fail = core.fail
 own_family.file = "family.toml"
 
 local known = core.set { "answers", "title", "rows", "constants", "sources" }
-local titles = { gemm = "GEMM", attention = "attention", moe = "experts", all_reduce = "all-reduce" }
+--- What kinds of kernels are called.
+own_family.titles = { gemm = "GEMM", attention = "attention", moe = "experts", all_reduce = "all-reduce" }
+local titles = own_family.titles
 local needed = { "gemm", "attention", "moe" } -- of a family whose answers rest on its own rows
 
 local rows_of = setmetatable({}, { __mode = "k" }) -- Hardware -> rows by kind
@@ -59,11 +61,10 @@ end
 
 --- What is said of a GPU whose constants are in part its own: {fitted_on} or {lender, title}.
 local function described(hardware, rows)
-  local lender = hardware.fit_note:match "constants fitted on (.-), none on "
-  if own_family.is_whole(rows) or not lender then return { fitted_on = hardware.name } end
+  if own_family.is_whole(rows) or hardware.fit_note == "" then return { fitted_on = hardware.name } end
   local parts = {}
   for kind, count in core.sorted_pairs(rows) do parts[#parts + 1] = ("%d of %s"):format(count, titles[kind]) end
-  return { lender = ("own rows (%s), else on %s"):format(core.join(parts, ", "), lender),
+  return { lender = ("own rows (%s), else on %s"):format(core.join(parts, ", "), hardware.fitted_on),
     title = "other kernels of " .. hardware.name }
 end
 

@@ -85,8 +85,8 @@ local function file_text(hardware, lender, kinds, answers)
 end
 
 local function document_of(folder, hardware, lender, kinds, answers)
-  local out = { schema = 1, answers = answers.by, folder = folder, hardware = hardware.name, lender = lender,
-    kinds = json.array {} }
+  local out = { schema = 1, answers = answers.by, error_of_tables = answers.tables, error_of_model = answers.model,
+    folder = folder, hardware = hardware.name, lender = lender, kinds = json.array {} }
   for i, kind in ipairs(kinds) do
     out.kinds[i] = { kernels = kind.name, rows = kind.rows, shapes = kind.shapes, error_before = kind.before,
       error_after = kind.after, error_left_out = kind.left_out, fitted = kind.is_fitted or false,
@@ -139,7 +139,7 @@ function command.run(given)
   if given.write and core.set(spec.gpus())[hardware.name] and folder:find "bench_data/[^/]+$" then
     core.fail("%s: is shipped, and its constants are those of bench_data/families; copy it to write some", folder)
   end
-  local lender = hardware.fit_note:match "constants fitted on (.-), none on " or hardware.architecture
+  local lender = hardware.fitted_on
   local database = mfu.open { hardware = hardware }
   local by_kind = rows_in(folder, database)
   if next(by_kind) == nil then core.fail("%s: holds no rows of GEMM, attention, experts or all-reduce", source) end

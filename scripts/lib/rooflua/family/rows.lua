@@ -5,6 +5,7 @@
 local core = require "rooflua.base.core"
 local mfu = require "rooflua.mfu"
 local native = require "rooflua.native"
+local own_family = require "rooflua.border.own_family"
 
 local rows = {}
 
@@ -14,18 +15,19 @@ local collectives = { "all_reduce_eager_s", "all_reduce_2_s", "all_reduce_2_ps_p
 
 --- In the order in which they are fitted: the bandwidth that GEMMs reach holds for all that follow.
 rows.kinds = {
-  { name = "gemm", title = "GEMM", ops = { "gemm" }, constants = { "memory_efficiency", "gemm_math",
+  { name = "gemm", ops = { "gemm" }, constants = { "memory_efficiency", "gemm_math",
     "kernel_launch_s", "gemm_tile_s", "split_s", "gemm_sm_bytes_per_clock" } },
-  { name = "attention", title = "attention", ops = { "attention_prefill", "attention_decode", "mla_prefill",
+  { name = "attention", ops = { "attention_prefill", "attention_decode", "mla_prefill",
     "mla_decode" }, constants = { "attention_math", "attention_launch_s", "prefill_tile_s", "decode_tile_s",
     "decode_split_s", "decode_sm_bytes_per_clock" } },
-  { name = "moe", title = "experts", ops = { "moe_layer" }, constants = { "grouped_launch_s", "expert_row_traffic",
+  { name = "moe", ops = { "moe_layer" }, constants = { "grouped_launch_s", "expert_row_traffic",
     "expert_fp8_math", "quantize_row_s", "quantize_sm_bytes_per_clock" } },
-  { name = "all_reduce", title = "all-reduce", ops = { "all_reduce" }, constants = collectives },
+  { name = "all_reduce", ops = { "all_reduce" }, constants = collectives },
 }
 
 local kind_of_op = {}
 for _, kind in ipairs(rows.kinds) do
+  kind.title = own_family.titles[kind.name]
   for _, op in ipairs(kind.ops) do kind_of_op[op] = kind end
 end
 
