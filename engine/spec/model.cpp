@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
+#include "spec/declared/read_kind.h"
 #include "spec/hf/document.h"
 
 namespace rooflua {
@@ -130,7 +131,8 @@ using Folders = std::vector<fs::path>;
 Folders layer_folders(const std::string& origin, const fs::path& home, const Folders& near) {
   Folders out;
   std::error_code ignored;
-  if (fs::is_regular_file(origin, ignored)) out.push_back(fs::path(origin).parent_path() / "layers");
+  if (fs::is_regular_file(origin, ignored))
+    out.push_back(fs::path(origin).parent_path() / "layers");
   for (const fs::path& each : near) out.push_back(each / "layers");
   if (!home.empty()) out.push_back(home / "scripts" / "layers");
   return out;
@@ -253,8 +255,7 @@ Model load_model(const std::string& name_or_path, const fs::path& home, const Fo
 
 Model load_model_table(const Json& document, const std::string& origin, const fs::path& home,
                        const Folders& near) {
-  Model model =
-      model_from_document(document, "model", origin, layer_folders("", home, near));
+  Model model = model_from_document(document, "model", origin, layer_folders("", home, near));
   check_aliases(model, home);
   return model;
 }
@@ -292,12 +293,10 @@ namespace {
 /// Files of kinds of layers in a folder's layers/, any of which a model beside it may name.
 std::vector<fs::path> layer_files(const fs::path& folder) {
   std::vector<fs::path> out;
-  for (const char* of : {"attention", "mlp"}) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder / "layers" / of, ignored))
-      if (entry.path().extension() == ".lua") out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end());
+  const Folders folders = {folder / "layers"};
+  for (const char* of : {"attention", "mlp"})
+    for (const std::string& name : declared::names_in(folders, of))
+      out.push_back(declared::file_of(folders, of, name));
   return out;
 }
 

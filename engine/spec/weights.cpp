@@ -17,11 +17,23 @@ double WeightParts::unquantised() const {
   return index + router + small + embedding + lm_head;
 }
 
-double* WeightParts::of(WeightClass each) {
-  double* const all[] = {&attention,      &attention_output, &index,  &linear_attention, &dense_mlp,
-                         &routed_experts, &shared_experts,   &router, &lm_head,          &embedding};
-  static_assert(std::size(all) == weight_classes);
-  return all[static_cast<std::size_t>(each)];
+namespace {
+
+constexpr double WeightParts::*parts_by_class[] = {
+    &WeightParts::attention,        &WeightParts::attention_output, &WeightParts::index,
+    &WeightParts::linear_attention, &WeightParts::dense_mlp,        &WeightParts::routed_experts,
+    &WeightParts::shared_experts,   &WeightParts::router,           &WeightParts::lm_head,
+    &WeightParts::embedding};
+static_assert(std::size(parts_by_class) == weight_classes);
+
+}  // namespace
+
+double& WeightParts::of(WeightClass each) {
+  return this->*parts_by_class[static_cast<std::size_t>(each)];
+}
+
+double WeightParts::of(WeightClass each) const {
+  return this->*parts_by_class[static_cast<std::size_t>(each)];
 }
 
 double WeightParts::total() const {
@@ -221,9 +233,9 @@ class Counter {
   void add_declared(const declared::Kind& kind, int layers, WeightParts& parts) const {
     kind.check_split(widths_.tp);
     for (const declared::Weight& each : kind.weights) {
-      double* into = &parts.small;
-      if (each.weight_class >= 0) into = parts.of(static_cast<WeightClass>(each.weight_class));
-      *into += layers * each.elements() * *declared::part_of(each.split, each.heads, widths_.tp);
+      double& into = each.weight_class < 0 ? parts.small
+                                           : parts.of(static_cast<WeightClass>(each.weight_class));
+      into += layers * each.elements() * *declared::part_of(each.split, each.heads, widths_.tp);
     }
   }
 
@@ -285,14 +297,9 @@ WeightParts weights_per_rank(const Model& model, const Widths& widths) {
 }
 
 Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFormats& formats) {
-  const double counts[] = {parts.attention,        parts.attention_output, parts.index,
-                           parts.linear_attention, parts.dense_mlp,        parts.routed_experts,
-                           parts.shared_experts,   parts.router,           parts.lm_head,
-                           parts.embedding};
-  static_assert(std::size(counts) == weight_classes);
   double bytes = parts.small * bytes_per_element(model.dtype) + parts.ngram_bytes;
   for (std::size_t i = 0; i < weight_classes; ++i)
-    bytes += counts[i] * bytes_per_element(formats.of[i]);
+    bytes += parts.of(static_cast<WeightClass>(i)) * bytes_per_element(formats.of[i]);
   return bytes * unit::byte;
 }
 

@@ -41,7 +41,8 @@ struct WeightParts {
   double ngram_tables = 0;  // elements, also those on the host
   double ngram_bytes = 0;   // of these tables in the memory of GPUs, in their own formats
 
-  double* of(WeightClass each);
+  double& of(WeightClass each);
+  double of(WeightClass each) const;
   double linear() const;       // the quantised group
   double unquantised() const;  // the rest
   double total() const;

@@ -125,7 +125,6 @@ Json parameters_of(const Fields& file, const Fields& group, const Json& model) {
 
 /// The items of what a function returned.
 std::vector<Fields> list_of(const Json& returned, const std::string& shown, const char* what) {
-  Json listed = Json::object();
   std::vector<Fields> out;
   if (returned.is_object() && returned.members().empty()) return out;
   if (!returned.is_array())

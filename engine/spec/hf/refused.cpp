@@ -72,44 +72,44 @@ std::string skeleton_of(const Fields& fields) {
          layers + "\n";
 }
 
-void refuse(const Fields& fields, std::string_view type) {
+/// Refuses layers that a description of one's own could have.
+[[noreturn]] void refuse(const Fields& fields, std::string_view key, const std::string& problem) {
+  throw Error(fields.where(key), problem + skeleton_of(fields));
+}
+
+void refuse_type(const Fields& fields, std::string_view type) {
   for (const Refused& each : refused) {
-    if (type.starts_with(each.type))
-      throw Error(fields.where("model_type"),
-                  "'" + std::string(type) + "' " + std::string(each.reason));
+    if (!type.starts_with(each.type)) continue;
+    const std::string problem = "'" + std::string(type) + "' " + std::string(each.reason);
+    if (each.reason == not_a_decoder) throw Error(fields.where("model_type"), problem);
+    refuse(fields, "model_type", problem);
   }
   if (fields.boolean("is_encoder_decoder", false))
     throw Error(fields.where("is_encoder_decoder"), "this model " + std::string(not_a_decoder));
-  // Of MiniMax, whose later models have full attention under the same word.
-  if (type == "minimax" && fields.has("layer_types"))
-    throw Error(fields.where("layer_types"),
-                "linear_attention of minimax is lightning attention, which is not supported");
-  for (const char* key : {"num_kv_shared_layers", "cla_share_factor"}) {
-    const double layers = fields.number(key).value_or(0);
-    const bool on = std::string_view(key) != "cla_share_factor" ||
-                    (fields.boolean("use_cla", true) && layers > 1);
-    if (layers > 0 && on)
-      throw Error(fields.where(key),
-                  "layers that use the KV cache of another layer are not supported" +
-                      std::string(key[0] == 'c' ? " (use_cla = false switches it off)" : ""));
-  }
-  if (fields.number("hidden_size_per_layer_input").value_or(0) > 0)
-    throw Error(fields.where("hidden_size_per_layer_input"),
-                "an embedding of its own in each layer is not supported");
-  if (fields.boolean("use_cla", false) && !fields.has("cla_share_factor"))
-    throw Error(fields.where("use_cla"),
-                "layers that use the KV cache of another layer are not supported");
 }
 
 }  // namespace
 
 void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view type) {
-  try {
-    refuse(fields, type);
-  } catch (const Error& refusal) {
-    const bool describable = refusal.message().find(not_a_decoder) == std::string::npos;
-    throw Error(refusal.where(), refusal.message() + (describable ? skeleton_of(fields) : ""));
+  refuse_type(fields, type);
+  // Of MiniMax, whose later models have full attention under the same word.
+  if (type == "minimax" && fields.has("layer_types"))
+    refuse(fields, "layer_types",
+           "linear_attention of minimax is lightning attention, which is not supported");
+  for (const char* key : {"num_kv_shared_layers", "cla_share_factor"}) {
+    const double layers = fields.number(key).value_or(0);
+    const bool on = std::string_view(key) != "cla_share_factor" ||
+                    (fields.boolean("use_cla", true) && layers > 1);
+    if (layers > 0 && on)
+      refuse(fields, key,
+             "layers that use the KV cache of another layer are not supported" +
+                 std::string(key[0] == 'c' ? " (use_cla = false switches it off)" : ""));
   }
+  if (fields.number("hidden_size_per_layer_input").value_or(0) > 0)
+    refuse(fields, "hidden_size_per_layer_input",
+           "an embedding of its own in each layer is not supported");
+  if (fields.boolean("use_cla", false) && !fields.has("cla_share_factor"))
+    refuse(fields, "use_cla", "layers that use the KV cache of another layer are not supported");
 }
 
 }  // namespace rooflua::hf

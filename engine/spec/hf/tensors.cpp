@@ -148,34 +148,38 @@ std::string bytes_text(const Sums& sums) {
   return "files of weights hold " + gigabytes(all) + ": " + parts;
 }
 
+/// Elements of a class in files; nothing where a format does not tell how many weights they are.
+std::optional<double> elements_of(const Sums& sums, WeightClass of) {
+  double out = 0;
+  const auto found = sums.find(std::string(weight_class_words[static_cast<std::size_t>(of)].name));
+  if (found == sums.end()) return out;
+  for (const auto& [format, sum] : found->second) {
+    if (format == "scales") continue;
+    if (!is_whole(format)) return std::nullopt;
+    out += sum.elements;
+  }
+  return out;
+}
+
 /// Where files hold another number of weights of a class than the description counts, by more than
-/// half a percent, as far as their formats tell it.
+/// half a percent, as far as their formats tell it. Both parts of attention are one: names of
+/// projections differ.
 std::string differences(const Model& model, const Sums& sums) {
-  WeightParts counted = weights(model);
+  const WeightParts counted = weights(model);
   std::string out;
   for (const auto& word : weight_class_words) {
-    const auto found = sums.find(std::string(word.name));
-    double there = 0;
-    bool whole = true;
-    if (found != sums.end()) {
-      for (const auto& [format, sum] : found->second) {
-        if (format == "scales") continue;
-        there += sum.elements;
-        whole = whole && is_whole(format);
-      }
-    }
-    double own = *counted.of(word.value);
-    if (word.value == WeightClass::attention) own += *counted.of(WeightClass::attention_output);
     if (word.value == WeightClass::attention_output) continue;
+    std::optional<double> there = elements_of(sums, word.value);
+    double own = counted.of(word.value);
     if (word.value == WeightClass::attention) {
-      if (const auto output = sums.find("attention_output"); output != sums.end())
-        for (const auto& [format, sum] : output->second)
-          there += format == "scales" ? 0 : sum.elements;
+      const auto output = elements_of(sums, WeightClass::attention_output);
+      there = there && output ? std::optional(*there + *output) : std::nullopt;
+      own += counted.attention_output;
     }
-    if (!whole || std::abs(there - own) <= 0.005 * std::max(there, own) + 1e5) continue;
+    if (!there || std::abs(*there - own) <= 0.005 * std::max(*there, own) + 1e5) continue;
     char text[160];
     std::snprintf(text, sizeof text, "%s%s: %.4g there, %.4g here", out.empty() ? "" : "; ",
-                  std::string(word.name).c_str(), there, own);
+                  std::string(word.name).c_str(), *there, own);
     out += text;
   }
   return out;
