@@ -7,7 +7,7 @@ local causes = {}
 local worth_frac = 0.05 -- of an operation's time by tables: differences below are none
 local worth_s = 1e-6 -- per step
 local collectives = core.set { "all_reduce", "exchange", "all_gather" }
-local generations = { volta = 1, turing = 2, ampere = 3, ada = 4, hopper = 5, blackwell = 6 }
+local generations = { volta = 1, turing = 2, ampere = 3, ada = 4, hopper = 5, blackwell = 6, rubin = 7 }
 local few_in_graph, least_kernels = 0.1, 100
 
 --- Why a kernel is one that the engine falls back to on this GPU; nil where it is none.

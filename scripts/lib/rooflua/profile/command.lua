@@ -171,6 +171,13 @@ function command.answer(given)
   return answer, { engine = engine, operations = operations, steps = list, gpu = best.rank.file.gpu }
 end
 
+--- What was written of the kernels.
+local function told_of_tables(tables)
+  local out = ("%s: %s"):format(tables.folder, units.counted(#tables.written, "table"))
+  if #tables.left_out == 0 then return out end
+  return out .. "; no table has rows of " .. core.join(tables.left_out, ", ")
+end
+
 --- What the program calls: {text, document, page, written}.
 ---@param given table {files, scenario, command, hardware, set, steps, batch, context, page, data}
 function command.run(given)
@@ -179,6 +186,7 @@ function command.run(given)
   if given.data then
     written = require("rooflua.profile.tables").of(about, given)
     answer.tables = written.tables
+    answer.notes[#answer.notes + 1] = told_of_tables(written.tables)
   end
   return { text = native.printable(text.of(answer)), document = answer,
     page = given.page and require("rooflua.profile.page").of(answer) or nil, written = written and written.files }

@@ -5,9 +5,10 @@ local cost = require "rooflua.cost"
 
 local expected = {}
 
---- Formats whose products are computed in another one.
-local computed_in = { fp8_block = "fp8", int4_wo = "bf16", mxfp4 = "bf16", w4a8_mxfp4_mxfp8 = "fp8", nvfp4 = "fp4" }
 local not_kernels = core.set { "correction", "floor", "launch", "launches", "host", "eager" }
+
+--- Operations that stand before or behind the layers.
+local apart = core.set { "embed", "final_norm", "lm_head", "logits_gather", "sampler" }
 
 --- "qkv" of "qkv@full" and "draft.qkv": layers of several kinds are compared together.
 local function base_name(name) return (name:gsub("@.*$", ""):gsub("^.*%.", "")) end
@@ -39,7 +40,7 @@ local function roofline(row, hardware)
   local shape = row.priced and row.priced.shape or row.shape or ""
   local format = shape:match "dtype=([%w_]+)" or shape:match " ([%w_]+)$" or "bf16"
   local peaks = hardware.peak_flop_per_s
-  local peak = peaks[format] or peaks[computed_in[format] or ""] or peaks.bf16
+  local peak = peaks[hardware.computes_in[format]] or peaks.bf16
   return math.max(at_memory, peak and row.flop / peak or 0)
 end
 
@@ -126,7 +127,7 @@ function expected.sequence(of, layers)
   for i, each in ipairs(of.list) do
     local entry = { operation = each, class = each.class, many = each.class ~= "gemm" and each.class ~= "all_reduce"
       and each.class ~= "norm", skip = skips[each.class] or 0.3, place = place_of(each.name, i, places) }
-    if each.count > 1 or layers == 1 and each.name:find "^[aqmo]" then
+    if each.count > 1 or layers == 1 and not apart[each.name] then
       first_layer = first_layer or i
       if each.count < layers then entry.skip = 0.1 end
       inside[#inside + 1] = entry

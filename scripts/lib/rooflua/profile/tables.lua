@@ -134,7 +134,7 @@ local function provenance(name, own, about)
   return core.join(lines, "\n") .. "\n"
 end
 
---- {files: {name = text}, copied: the folder whose tables stand behind, tables: what was written}.
+--- {files: {files: {name = text}, behind: the folder whose tables stand behind them}, tables: what was written}.
 ---@param about table of command.answer
 ---@param given table {files, data}
 function tables.of(about, given)
