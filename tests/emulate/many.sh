@@ -15,7 +15,7 @@ has_left() { # FILES: within 5 s it has no more open than that
   return 1
 }
 
-start --speed 0.05 --set replicas=4 --set scheduler.max_num_seqs=1024
+start --speed 0.02 --set replicas=4 --set scheduler.max_num_seqs=1024
 before=$(files)
 timeout 100 node "$here/clients/load.mjs" "$url" 4000 2000 16 8 > load.txt
 check "every client has its tokens: $(cat load.txt)" [ $? -eq 0 ]
