@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/error.h"
+#include "base/fields.h"
+#include "base/toml.h"
 
 namespace rooflua {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -80,7 +85,30 @@ std::vector<std::string> kin_of(std::string_view wanted,
   return out;
 }
 
+struct StatedAliases {
+  fs::file_time_type written;
+  std::uintmax_t bytes = 0;
+  std::vector<std::string> aliases;
+};
+
 }  // namespace
+
+std::vector<std::string> stated_aliases(const fs::path& file) {
+  static std::mutex mutex;
+  static std::map<std::string, StatedAliases> known;
+  std::error_code unknown;
+  const fs::file_time_type written = fs::last_write_time(file, unknown);
+  const std::uintmax_t bytes = unknown ? 0 : fs::file_size(file, unknown);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(file.string());
+  if (!unknown && found != known.end() && found->second.written == written &&
+      found->second.bytes == bytes)
+    return found->second.aliases;
+  const Json document = read_toml(file);
+  std::vector<std::string> aliases = Fields(document, file.string()).texts("aliases");
+  if (!unknown) known[file.string()] = {written, bytes, aliases};
+  return aliases;
+}
 
 std::string in_any_order(std::string_view wanted, const std::vector<CatalogueEntry>& entries) {
   if (!claims(wanted, entries).empty()) return std::string(wanted);

@@ -2,6 +2,7 @@
 // Finds a shipped description by its name or one of its aliases. "NVIDIA-H200-SXM", "h200_sxm" and
 // "H200 SXM" are the same name: letters and digits count, nothing else does.
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,11 @@ struct CatalogueEntry {
   std::vector<std::string> aliases;
   std::string file = {};  // what errors call it; empty: its name
 };
+
+/// The key `aliases` of a TOML file. A file is parsed once in a process, and again when its time or
+/// its size have changed.
+/// @throws Error naming the file: it cannot be read, is no TOML, or its aliases are no texts
+std::vector<std::string> stated_aliases(const std::filesystem::path& file);
 
 /// Lower case, letters and digits only: "Qwen2.5-7B" -> "qwen257b".
 std::string folded(std::string_view name);

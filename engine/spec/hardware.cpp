@@ -105,13 +105,13 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   if (const auto added = added_hardware_file(name_or_path)) return read_added(*added, home);
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : names)
-    entries.push_back({name, read_hardware(file_of(name), {}).aliases});
+    entries.push_back({name, stated_aliases(file_of(name))});
   const bool is_shipped = !claims(in_any_order(name_or_path, entries), entries).empty();
   for (const std::string& name : added_hardware_names()) {
     if (is_shipped) break;  // a mistake in an added file does not touch shipped GPUs
     if (fs::exists(file_of(name))) continue;  // a shipped name means the shipped GPU
     const fs::path file = *added_hardware_file(name);
-    entries.push_back({name, read_hardware(file, {}).aliases, file.string()});
+    entries.push_back({name, stated_aliases(file), file.string()});
   }
   const std::string found = find_by_name("hardware", in_any_order(name_or_path, entries), entries);
   const auto added = fs::exists(file_of(found)) ? std::nullopt : added_hardware_file(found);

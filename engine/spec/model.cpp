@@ -158,7 +158,7 @@ std::vector<CatalogueEntry> shipped_names(const fs::path& home) {
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : model_names(home)) {
     const fs::path file = shipped_file(name, home);
-    entries.push_back({name, model_of(read_own_file(file), home).aliases, file.string()});
+    entries.push_back({name, stated_aliases(file), file.string()});
   }
   return entries;
 }
