@@ -240,7 +240,7 @@ TEST_CASE("a name that would be code in a new scenario is refused, and others ar
   CHECK(contains(text, "rooflua run '" + name + ".lua' --jobs 2 --results 'c $(touch P).sqlite'"));
 }
 
-TEST_CASE("a new scenario of every kind is right and runs") {
+TEST_CASE("a new scenario of every kind is right") {
   for (const auto& each :
        std::filesystem::directory_iterator(source_dir() / "scripts" / "templates")) {
     if (each.path().extension() != ".lua") continue;
@@ -256,8 +256,7 @@ TEST_CASE("a new scenario of every kind is right and runs") {
     const Json document = parse_json(checked.text, "check");
     for (const Json& found : document.find("scenarios")->items()[0].find("findings")->items())
       CHECK(contains(found.find("message")->text(), "mfu: the tables have nothing for"));
-    CHECK(rooflua::test::rooflua("run --quiet " + file).status == 0);
-    std::ifstream in(file);
+    std::ifstream in(file);  // it runs: tests/scripts/program/templates_test.lua
     CHECK_FALSE(contains(std::string(std::istreambuf_iterator<char>(in), {}),
                          "@"
                          "STEM"));
