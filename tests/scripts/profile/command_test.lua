@@ -51,6 +51,25 @@ test("with the rows of --data the same step is priced as it was measured", funct
   test.has(run("data.json", "--context 4000 --data gpu"), "name a new folder")
 end)
 
+test("calibrate takes the times in which no kernel ran as the host's", function()
+  local scenario = ([[return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200-sxm", engine = "%s",
+    deployment = { tp = 2 }, steps = require "steps.kernels" { host_step_s = 0.0004, host_request_s = 0 },
+    workload = require "workloads.poisson" { rate_per_s = 1, num_requests = 4, prompt_tokens = 9, output_tokens = 9 } }]])
+  printed.write(folder .. "/server.lua", scenario:format "vllm 0.8.0")
+  write("gaps.json", { steps = 8, slow = "gate_up", factor = 2, gap_us = 2000, call = "schedule", graphs = true })
+  test.has(run("gaps.json", "--context 4000 --json gaps_d.json"), "gate_up takes")
+  local out = test.printed("calibrate server.lua --measured gaps_d.json --quiet --json fit.json", folder)
+  test.has(out, "rooflua trace", "the host's parameters alone are fitted", "host_step_s = 0.00")
+  test.check(not out:find "corrections", "%s", out)
+  local found = require("rooflua.json").decode(printed.read(folder .. "/fit.json")).parameters
+  test.equal(#found, 1)
+  test.check(math.abs(found[1].after / 0.002 - 1) < 0.02, "%g s", found[1].after)
+  printed.write(folder .. "/server.lua", scenario:format "vllm 0.24.0")
+  test.has(test.printed("calibrate server.lua --measured gaps_d.json --quiet", folder), "host_step_s = 0.0")
+  printed.write(folder .. "/bad.json", (printed.read(folder .. "/gaps_d.json"):gsub('"idle_s": ?[%d.e-]+', '"idle_s": -1')))
+  test.has(test.printed("calibrate server.lua --measured bad.json --quiet", folder), "idle_s")
+end)
+
 test("ranks are compared, and a rank alone is an error where it is given twice", function()
   write("r0.json", { steps = 2, graphs = true })
   write("r1.json", { steps = 2, graphs = true, slow = "down", factor = 2 })

@@ -140,6 +140,22 @@ function prices.price_batch(prepared, bound, item)
   return ledger.with_corrections(prepared.corrections, price_one, prepared, bound.steps, item, bound.drafter)
 end
 
+local host_kinds = core.set { "launch", "launches", "host", "eager" }
+
+--- Whether a row of a price is time of the host, or of launches, for which no kernel stands.
+function prices.is_of_host(row) return host_kinds[row.kind] or host_kinds[row.name:gsub("^.*%.", "")] or false end
+
+--- Seconds of a batch whose kernels run for `kernels_s`: theirs and the host's, or with asynchronous scheduling
+--- whichever are longer.
+function prices.time_around(prepared, bound, item, kernels_s)
+  local priced, host_s = prices.price_batch(prepared, bound, item), 0
+  for _, row in ipairs(priced.rows) do
+    if prices.is_of_host(row) then host_s = host_s + (row.count or 1) * row.time_s end
+  end
+  if not bound.steps.asynchronous then return kernels_s + host_s end
+  return host_s > 0 and math.max(kernels_s, priced.time_s) or kernels_s
+end
+
 --- The same time alone, which is found much sooner.
 function prices.time(prepared, bound, item)
   ledger.apply(prepared.corrections)

@@ -80,8 +80,19 @@ local function plain_operation(each, step_s)
     share = each.measured_s / step_s, kernel = each.kernel, fallback = each.fallback }
 end
 
+--- The batch as logs of steps have it: each prompt as "context+new tokens", and the sum of the decodes' contexts.
+local function plain_batch(given)
+  local prefills, contexts = json.array {}, 0
+  for i, each in ipairs(given.prefills or {}) do
+    prefills[i] = ("%d+%d"):format(each.context_tokens or 0, each.new_tokens)
+  end
+  for _, each in ipairs(given.decode_contexts or {}) do contexts = contexts + each end
+  return prefills, #(given.decode_contexts or {}), contexts
+end
+
 local function plain_step(step)
-  return { number = step.number, label = step.label, start_s = step.start_ns * 1e-9,
+  local prefills, decodes, contexts = plain_batch(step.batch.given)
+  return { prefills = prefills, decodes = decodes, decode_context_tokens = contexts, number = step.number, label = step.label, start_s = step.start_ns * 1e-9,
     duration_s = (step.end_ns - step.start_ns) * 1e-9, idle_s = (step.idle_ns or 0) * 1e-9, batch = step.batch.text,
     table_s = step.expected.total_s, kernels = step.kernels, in_graph = step.in_graph,
     named = step.busy_ns > 0 and step.named_ns / step.busy_ns or 0 }

@@ -2,10 +2,11 @@
 -- and the order in which kernels of them are expected.
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
+local prices = require "rooflua.machine.prices"
 
 local expected = {}
 
-local not_kernels = core.set { "correction", "floor", "launch", "launches", "host", "eager" }
+local of_others = core.set { "correction", "floor" }
 
 --- Operations that stand before or behind the layers.
 local apart = core.set { "embed", "final_norm", "lm_head", "logits_gather", "sampler" }
@@ -16,7 +17,7 @@ local function base_name(name) return (name:gsub("@.*$", ""):gsub("^.*%.", "")) 
 --- The word of rows of kernels for a priced row; nil: no kernel is looked for.
 local function class_of(row)
   local kind, name = row.kind, base_name(row.name)
-  if not_kernels[kind] or not_kernels[name] then return nil end
+  if of_others[kind] or of_others[name] or prices.is_of_host(row) then return nil end
   if name == "logits_gather" then return "all_gather" end
   if kind == "all_reduce" then return "all_reduce" end
   if kind == "expert_exchange" then return "exchange" end

@@ -1,10 +1,10 @@
 -- Schedules: which work each step of an engine had, from logs of rooflua and of engines' own simulators.
 --
 -- A schedule is {name, says = {chunks, contexts, prompt_contexts, time}, unread, steps = list of {line, prefills,
--- prefill_tokens, prefill_context_tokens, decodes, decode_tokens, chunks, context_tokens, time_s}}. `chunks` is a
--- sorted list of "context+new" of every prompt, `context_tokens` the sum of the decodes' contexts before the step,
--- `prefill_context_tokens` that of the prompts, and `time_s` what the step took; they are nil where the log does not
--- have them. `unread`: columns that nothing reads.
+-- prefill_tokens, prefill_context_tokens, decodes, decode_tokens, chunks, context_tokens, time_s, kernels_s}}. `chunks`
+-- is a sorted list of "context+new" of every prompt, `context_tokens` the sum of the decodes' contexts before the step,
+-- `prefill_context_tokens` that of the prompts, `time_s` what the step took, and `kernels_s` for how long of it kernels
+-- ran; they are nil where the log does not have them. `unread`: columns that nothing reads.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
@@ -60,6 +60,31 @@ local function read_trace(path, text)
     end
   end
   return { name = "rooflua run --trace", says = { chunks = true, contexts = true, time = true }, steps = steps }
+end
+
+-- The document of `rooflua trace` --------------------------------------------------------------------------------
+--
+-- Of each step the times in which kernels ran, and in which none did.
+
+local function is_profile(text) return text:find('"schema"%s*:%s*"rooflua%.trace/') ~= nil end
+
+local function read_profile(path, text)
+  local steps = {}
+  for i, each in ipairs(json.decode(text).steps or {}) do
+    local where = ("%s: steps[%d]"):format(path, i)
+    local step = step_of_trace(where, { prefills = {}, decodes = each.decodes or 0,
+      decode_context_tokens = each.decode_context_tokens or 0 })
+    for _, chunk in ipairs(each.prefills or {}) do
+      local context_tokens, new_tokens = tostring(chunk):match "^(%d+)%+(%d+)$"
+      if not context_tokens then fail("%s: prefills: expected \"0+512\", found '%s'", where, tostring(chunk)) end
+      add_chunk(step, tonumber(context_tokens), tonumber(new_tokens))
+    end
+    step.time_s = core.not_negative(each.duration_s, where .. ": duration_s")
+    step.kernels_s = math.max(0, step.time_s - core.not_negative(each.idle_s, where .. ": idle_s"))
+    steps[i] = step
+  end
+  return { name = "rooflua trace", says = { chunks = true, contexts = true, time = true, kernels = true },
+    steps = steps }
 end
 
 -- iteration.jsonl of SGLang's simulator ------------------------------------------------------------------------------
@@ -134,6 +159,7 @@ local function read_vllm(path, text)
 end
 
 reading.formats = {
+  { tells = is_profile, read = read_profile },
   { tells = is_trace, read = read_trace },
   { tells = is_sglang, read = read_sglang },
   { tells = is_vllm, read = read_vllm },
@@ -161,7 +187,7 @@ function reading.of(path)
   if not format then
     fail("%s: is no schedule that is known: the trace of rooflua run --trace, iteration.jsonl of SGLang's simulator, "
       .. "a log of vLLM with --enable-logging-iteration-details, forward-pass metrics as lines of JSON, or a CSV of "
-      .. "steps", path)
+      .. "steps, or the document of rooflua trace --json", path)
   end
   local schedule = format.read(path, text)
   if #schedule.steps == 0 then fail("%s: has no steps", path) end

@@ -200,7 +200,7 @@ calibrate.runs = measured_runs
 ---@param options table {params, objective, evaluations, jobs, progress, groups}
 function calibrate.fitted(kind, reader, given, files, options)
   local names = options.params
-  if not names or #names == 0 then names = kind.default_names(reader, given) end
+  if not names or #names == 0 then names = kind.default_names(reader, given, files) end
   local params, units
   names, params, units = parameters.of(reader, given, names)
   local predict = kind.predictor(reader, given, files)

@@ -50,6 +50,10 @@ end
 
 local function notes_of(schedule, mean_context)
   local out, says = {}, schedule.says
+  if says.kernels then
+    out[1] = "times of kernels are the trace's own, so the host's parameters alone are fitted: to the times in which no "
+      .. "kernel ran. A profiler makes them longer"
+  end
   if not says.contexts then
     out[#out + 1] = ("contexts of decodes are not in it: %s tokens each, as the scenario's workload has them; assumed")
       :format(units.significant(mean_context, 4))
@@ -80,7 +84,7 @@ function measured_steps.read(list, scenario, seed)
     for _, step in ipairs(schedule.steps) do
       if step.time_s and step.time_s > 0 then
         steps[#steps + 1] = { line = step.line, batch = batch_of(step, mean_context), time_s = step.time_s,
-          has_prompts = step.prefills > 0 }
+          kernels_s = step.kernels_s, has_prompts = step.prefills > 0 }
       else
         left_out = left_out + 1
       end
@@ -88,15 +92,26 @@ function measured_steps.read(list, scenario, seed)
     if #steps == 0 then fail("%s: no data: no step has a time", path) end
     local notes = notes_of(schedule, mean_context)
     if left_out > 0 then notes[#notes + 1] = units.counted(left_out, "step") .. " without a time left out" end
-    out[i] = { path = path, name = schedule.name, steps = steps, notes = notes }
+    out[i] = { path = path, name = schedule.name, steps = steps, notes = notes, says_kernels = schedule.says.kernels }
   end
   return out
 end
 
 -- Fitting -------------------------------------------------------------------------------------------------------------
 
---- What is fitted where the user names nothing. Front-end and network are no part of a step.
-measured_steps.default_names = parameters.default
+--- What is fitted where the user names nothing. Front-end and network are no part of a step; where times of kernels
+--- are measured apart, the host's parameters are.
+function measured_steps.default_names(reader, given, files)
+  local out = parameters.default(reader, given)
+  for _, file in ipairs(files) do
+    if not file.says_kernels then return out end
+  end
+  local host = {}
+  for _, path in ipairs(out) do
+    if path:find "^steps%.host_" then host[#host + 1] = path end
+  end
+  return host
+end
 
 --- A step is an observation. A log alone is divided into quarters, each of which is left out once.
 function measured_steps.observations(files)
@@ -112,7 +127,8 @@ function measured_steps.observations(files)
   return list
 end
 
---- predict(values, observation): what the engine of the scenario would take for the step.
+--- predict(values, observation): what the engine of the scenario would take for the step; where it is known for how
+--- long kernels ran, that time and the host's.
 function measured_steps.predictor(reader, given)
   local of, prepared, bound
   return function(values, observation)
@@ -124,7 +140,9 @@ function measured_steps.predictor(reader, given)
       end
       of, prepared, bound = values, list[1].prepared, list[1].steps
     end
-    return prices.time(prepared, bound, observation.step.batch)
+    local step = observation.step
+    if step.kernels_s then return prices.time_around(prepared, bound, step.batch, step.kernels_s) end
+    return prices.time(prepared, bound, step.batch)
   end
 end
 
