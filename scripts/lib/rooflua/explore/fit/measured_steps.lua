@@ -51,8 +51,8 @@ end
 local function notes_of(schedule, mean_context)
   local out, says = {}, schedule.says
   if says.kernels then
-    out[1] = "times of kernels are the trace's own, so the host's parameters alone are fitted: to the times in which no "
-      .. "kernel ran. A profiler makes them longer"
+    out[1] = "times of kernels are the trace's own, so the host's parameters alone are fitted: to the times in which "
+      .. "no kernel ran. A profiler makes them longer"
   end
   if not says.contexts then
     out[#out + 1] = ("contexts of decodes are not in it: %s tokens each, as the scenario's workload has them; assumed")
