@@ -68,7 +68,7 @@ test("calibrate takes the times in which no kernel ran as the host's", function(
   printed.write(folder .. "/server.lua", scenario:format "vllm 0.24.0")
   -- The host runs beside the GPU: a step lasts as long as the host, 2 ms more than its kernels.
   test.has(test.printed("calibrate server.lua --measured gaps_d.json --quiet --params steps.host_step_s=0.001..0.05",
-    folder), "host_step_s = 0.008769")
+    folder), "host_step_s = 0.00876")
   local wrong = printed.read(folder .. "/gaps_d.json"):gsub('"idle_s": ?[%d.e-]+', '"idle_s": -1')
   printed.write(folder .. "/bad.json", wrong)
   test.has(test.printed("calibrate server.lua --measured bad.json --quiet", folder), "idle_s")

@@ -94,7 +94,8 @@ local function plain_step(step)
   local prefills, decodes, contexts = plain_batch(step.batch.given)
   return { number = step.number, label = step.label, start_s = step.start_ns * 1e-9,
     duration_s = (step.end_ns - step.start_ns) * 1e-9, idle_s = (step.idle_ns or 0) * 1e-9, batch = step.batch.text,
-    prefills = prefills, decodes = decodes, decode_context_tokens = contexts, table_s = step.expected.total_s, kernels = step.kernels, in_graph = step.in_graph,
+    prefills = prefills, decodes = decodes, decode_context_tokens = contexts,
+    table_s = step.expected.total_s, kernels = step.kernels, in_graph = step.in_graph,
     named = step.busy_ns > 0 and step.named_ns / step.busy_ns or 0 }
 end
 
