@@ -26,4 +26,17 @@ function rehearsal.run(reader, given)
   simulation:close()
 end
 
+--- Runs the beginning of a scenario's own workload, so that what a further run does is compiled.
+---@param budget_s number CPU seconds after which no more of it is run
+function rehearsal.begin(reader, given, budget_s)
+  local until_s, begun_s = 1, os.clock()
+  local simulation = live.begin(reader, given, { closes = true })
+  while os.clock() < begun_s + budget_s and until_s < 1e6 do
+    simulation:run_until(until_s)
+    until_s = 2 * until_s
+  end
+  simulation:result()
+  simulation:close()
+end
+
 return rehearsal
