@@ -36,8 +36,8 @@ std::int32_t ProfileBuilder::lane_of(std::int64_t process, std::int64_t lane,
 }
 
 void ProfileBuilder::add(const Event& event, const std::string& place) {
-  if (event.duration_ns < 0) throw Error(place, "'dur' is negative");
-  if (event.start_ns < 0) throw Error(place, "'ts' is negative");
+  if (event.duration_ns < 0) throw Error(place, "ends before it begins");
+  if (event.start_ns < 0) throw Error(place, "begins before time 0");
   auto& events = profile_.events;
   if (events.size() >= limits_.most_events)
     throw Error(place, "has more than " + std::to_string(limits_.most_events) +

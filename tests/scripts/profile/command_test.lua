@@ -74,6 +74,13 @@ test("calibrate takes the times in which no kernel ran as the host's", function(
   test.has(test.printed("calibrate server.lua --measured bad.json --quiet", folder), "idle_s")
 end)
 
+test("a trace of another model is said to be one", function()
+  write("small.json", { steps = 2, graphs = true })
+  local out = run("small.json", "--model meta-llama/Llama-3.1-70B --context 4000")
+  test.has(out, "of the GEMMs of llama-3.1-70b", "another model")
+  test.check(not run("small.json", "--context 4000"):find "another model", "of its own model")
+end)
+
 test("ranks are compared, and a rank alone is an error where it is given twice", function()
   write("r0.json", { steps = 2, graphs = true })
   write("r1.json", { steps = 2, graphs = true, slow = "down", factor = 2 })

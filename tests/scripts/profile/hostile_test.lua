@@ -62,7 +62,7 @@ test("files that are none are refused", function()
 end)
 
 test("negative times and wrong types name the byte", function()
-  for _, each in ipairs { { "negative", '"ts":1,"dur":-2' }, { "negative", '"ts":-1,"dur":2' },
+  for _, each in ipairs { { "ends before it begins", '"ts":1,"dur":-2' }, { "begins before time 0", '"ts":-1,"dur":2' },
     { "expected a number", '"ts":"x","dur":2' }, { "expected a number", '"ts":1,"dur":"2"' },
     { "without 'ts' or 'dur'", '"ts":1' }, { "beyond", '"ts":1e300,"dur":1' },
     { "beyond", '"ts":1,"dur":99999999999999999999' }, { "'device'", '"ts":1,"dur":1,"args":{"device":4096}' },

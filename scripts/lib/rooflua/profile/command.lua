@@ -130,6 +130,25 @@ local function told_of(told, ranks, best, engine, hardware)
   end
 end
 
+local least_frac = 0.5 -- of a model's GEMMs that a step of it has
+
+--- Says that the steps have few of the model's GEMMs: a trace of another model, or of parts of steps.
+local function tell_of_other(told, steps, operations, model)
+  local runs, wanted, found = {}, 0, 0
+  for _, each in ipairs(operations) do runs[each.name] = each.runs end
+  for _, step in ipairs(steps) do
+    for _, each in ipairs(step.expected.list) do
+      if each.class == "gemm" then
+        wanted, found = wanted + each.count, found + math.min(each.count, runs[each.name] or 0)
+      end
+    end
+  end
+  if found >= least_frac * wanted then return end
+  told[#told + 1] = ("a step has %s of the GEMMs of %s (%s of %s): the trace is of another model, or these are no "
+    .. "whole steps; names of operations say little then"):format(units.percent(found / wanted), model,
+    units.significant(found / #steps, 3), units.grouped(math.floor(wanted / #steps + 0.5)))
+end
+
 local function placed_kernels(found)
   local out = {}
   for _, sum in pairs(found.operations) do
@@ -165,6 +184,7 @@ function command.answer(given)
     graphs_unused = causes.graphs_unused(list), placed = placed_kernels(found) }
   local listed = causes.of(about)
   told_of(told, ranks, best, engine, hardware)
+  tell_of_other(told, list, operations, engine.prepared.model.name)
   local answer = document.of { files = given.files, gpu = best.rank.file.gpu, hardware = hardware.name,
     model = engine.prepared.model.name, engine = release_of(engine), how = best.how, ranks = lines, steps = list,
     found = found, operations = operations, absent = absent, causes = listed, host_s = host_s, notes = told }
