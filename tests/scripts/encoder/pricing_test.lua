@@ -8,8 +8,9 @@ local rooflua = require "rooflua"
 
 local function machine(given)
   given = given or {}
-  local own = { rooflua = 1, kind = "price", model = given.model or "qwen3-vl-30b-a3b", engine = given.engine or "vllm 0.24",
-    hardware = given.hardware or "h200-sxm", deployment = { tp = given.tp or 1 }, price = given.price or { { decodes = 1 } } }
+  local own = { rooflua = 1, kind = "price", model = given.model or "qwen3-vl-30b-a3b", hardware = "h200-sxm",
+    engine = given.engine or "vllm 0.24", deployment = { tp = given.tp or 1 },
+    price = given.price or { { decodes = 1 } } }
   return Prepared.of(Reader.new "test", own)
 end
 
