@@ -94,6 +94,9 @@ end)
 
 test("what a model does not take is an error, and a model of text has no encoder", function()
   test.equal(encoder.of(rooflua.spec.model "qwen3-8b"), nil)
+  test.raises("language_model_only", function()
+    encoder.pricer(machine { engine = { "vllm 0.24", language_model_only = true } })
+  end)
   local own = encoder.of(rooflua.spec.model "gemma-3-27b")
   for _, each in ipairs { { { frames = 8, width = 9, height = 9 }, "video" }, { { seconds = 3 }, "audio" },
     { { width = 0, height = 4 }, "width" }, { { width = 5 }, "height" }, { { 5, 5, size = 3 }, "size" },

@@ -120,6 +120,9 @@ end
 function encoder.passes(machine, options)
   local description = encoder.of(machine.model)
   if not description then core.fail("%s has no encoder whose price is known", machine.model.name) end
+  if machine.applied.options.language_model_only == true then
+    core.fail("images: language_model_only leaves the encoder of %s out", machine.model.name)
+  end
   local own = require("steps.kernels.encoder").of(kernels_of(machine), description.vision,
     has_whole_items(machine, options))
   return function(items) return own:time(items) end, description
