@@ -259,7 +259,8 @@ return {
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
   }, require("engines.vllm.generations").options, require("engines.vllm.implications").options, tiers.options,
-    require("engines.vllm.router_gemms").options, require "engines.vllm.expert_kernels",
+    require("engines.vllm.router_gemms").options, require("engines.vllm.encoders").options,
+    require "engines.vllm.expert_kernels",
     require "engines.vllm.flags")() end,
 
   implies = function() return require("engines.vllm.implications").rows end,
@@ -348,6 +349,7 @@ return {
     { cuts_prompts = true, budget_holds_seats = true, seen = "0.28",
       code = "vllm/config/scheduler.py: SchedulerConfig.verify_max_model_len", source = "vllm/config/scheduler.py" },
     require "engines.rules.weight_only", require("engines.vllm.router_gemms").rules,
+    require("engines.vllm.encoders").rules,
     { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95, fitted = true,
       source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     require("engines.vllm.generations").instead_of_v1,
