@@ -39,8 +39,9 @@ function reading.other_form(text)
 end
 
 --- The record of a text (log.lua); nil where it is of none of these forms.
-function reading.record(file, text)
-  local record = forms.record(file, text)
+---@param bases table? of manifests/forms.lua
+function reading.record(file, text, bases)
+  local record = forms.record(file, text, false, bases)
   if record then return record end
   local document = document_of(text)
   record = servers.metrics(file, text) or document and servers.document(file, document)
@@ -59,11 +60,10 @@ function reading.record(file, text)
   return record
 end
 
---- The record of a file, which names the runs that rest on it. @throws a sentence that names the file where it is none
-function reading.file(path)
-  local text = reading.text(path)
+--- The record of a file, which names the runs that rest on it.
+local function record_of(path, text, bases)
   named_files.note(path)
-  local record = reading.record(path, text)
+  local record = reading.record(path, text, bases)
   if record then return record end
   local what = reading.other_form(text)
   if what then
@@ -71,6 +71,19 @@ function reading.file(path)
   end
   core.fail("--from %s: is no start-up log of vLLM, SGLang or TensorRT-LLM, nothing that a server says of itself, and "
     .. "starts no engine (rooflua files %s says what it is)", path, path)
+end
+
+--- The records of files that are read together. @throws a sentence that names a file where it is of no form
+---@param paths string[]
+function reading.files(paths)
+  local texts, out = {}, {}
+  for _, path in ipairs(paths) do texts[path] = texts[path] or reading.text(path) end
+  local bases = #paths > 1 and forms.bases(texts) or nil
+  for i, path in ipairs(paths) do out[i] = record_of(path, texts[path], bases) end
+  for name, base in core.sorted_pairs(bases or {}) do
+    if not base.is_used_by then out[1].told[#out[1].told + 1] = forms.of("kserve").unused_base(name) end
+  end
+  return out
 end
 
 return reading

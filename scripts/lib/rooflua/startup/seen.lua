@@ -102,8 +102,7 @@ end
 --- of manifests {parts, routers, autoscalers, config_maps}; has_start: a file says what ran.
 ---@param paths string[]
 function seen.of(paths)
-  local records = {}
-  for i, path in ipairs(paths) do records[i] = reading.file(path) end
+  local records = reading.files(paths)
   for i, record in ipairs(records) do record.place = i end
   table.sort(records, function(a, b)
     if order[a.form] ~= order[b.form] then return order[a.form] < order[b.form] end

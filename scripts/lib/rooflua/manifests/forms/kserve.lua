@@ -4,12 +4,16 @@ local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local holes = require "rooflua.manifests.holes"
 local launches = require "rooflua.manifests.launches"
+local merged = require "rooflua.manifests.merged"
+local native = require "rooflua.native"
 local pods = require "rooflua.manifests.pods"
 local shell_script = require "rooflua.manifests.shell_script"
 local yaml = require "rooflua.text.yaml"
 
 local kserve = { name = "kserve", title = "an LLMInferenceService of KServe", extension = ".yaml",
-  kind = "LLMInferenceService", is_one_node = true, is_vllm = true }
+  kind = "LLMInferenceService", base_kind = "LLMInferenceServiceConfig", is_one_node = true, is_vllm = true }
+
+local most_refs = 32
 
 --- The model of an address: "hf://ORG/NAME"; others are not given.
 function kserve.model(uri) return uri and (uri:match "^hf://(.+)$" or holes.of("the model at " .. uri)) end
@@ -36,7 +40,8 @@ end
 
 --- A function of the words of a container, with model and widths that the object says in its own keys. Without a
 --- command of its own the container runs `vllm serve`.
-function kserve.words(own, model)
+---@param filled (fun(text: string): string)? puts values of the object in place of their templates
+function kserve.words(own, model, filled)
   local parallel = {}
   for _, each in ipairs(widths) do
     local count = own:text("parallelism", each[1])
@@ -47,6 +52,8 @@ function kserve.words(own, model)
     local words = launches.words(image, #command > 0 and command or { "vllm", "serve", model }, args)
     if #command == 0 then add_more(words, about) end
     for i, word in ipairs(words) do
+      word = filled and filled(word) or word
+      words[i] = word
       if word:find "^/mnt/models/?$" then words[i] = model or word end
     end
     local is_stated = core.set(words)
@@ -57,22 +64,63 @@ function kserve.words(own, model)
   end
 end
 
-local function read_workload(own, about, role, model)
+--- A text with values of the spec in place of their templates, {{ .Spec.Model.Name }}.
+local function filled(spec, text)
+  return holes.filled(text, function(name)
+    local keys = {}
+    for key in (name:match "^{{%-?%s*%.Spec%.([%w.]+)%s*%-?}}$" or ""):gmatch "[^.]+" do
+      keys[#keys + 1] = key:gsub("^%u", string.lower)
+    end
+    return #keys > 0 and spec:text(core.unpack(keys)) or nil
+  end)
+end
+
+local function read_workload(own, about, role, spec)
+  local model = kserve.model(spec:text("model", "uri"))
   local more = core.copy(about, { count = own:count "replicas" or 1, role = role, line = own:line(), files = {},
-    nodes = own:at "worker" and kserve.nodes(own) or 1, words = kserve.words(own, model) })
+    nodes = own:at "worker" and kserve.nodes(own) or 1, words = kserve.words(own, model, function(text) return filled(spec, text) end) })
   if own:at "worker" then own:at("worker"):take "workers join the leader" end
   if #own:list("template", "containers") > 0 then return pods.read(own:at "template", more) end
   pods.launch(more.words(nil, {}, {}, more), more)
 end
 
+--- The spec of a service on top of the configurations that it names, in their order.
+local function with_bases(spec, about)
+  local list, refs = {}, spec:list "baseRefs"
+  if #refs > most_refs then core.fail("%s:%d: more than %d baseRefs", about.file, spec:line(), most_refs) end
+  for _, ref in ipairs(refs) do
+    local name = ref:text "name" or ""
+    local base = about.bases[name]
+    local own = base and base.node:at "spec"
+    if not base then
+      about.told[#about.told + 1] = ("baseRefs: %s is in none of the files, and what it adds is not given"):format(
+        native.printable(name))
+    else
+      base.is_used_by = about
+      base.node:at("kind"):take()
+      list[#list + 1] = own
+    end
+  end
+  list[#list + 1] = spec
+  return merged.of(list, about)
+end
+
+--- A sentence about a configuration that no service names.
+function kserve.unused_base(name)
+  return ("%s %s: no service that is given names it in baseRefs, and it is not read"):format(kserve.base_kind,
+    native.printable(name))
+end
+
 function kserve.read(root, about)
-  local spec = root:at "spec" or root
-  local model, prefill, scheduler = kserve.model(spec:text("model", "uri")), spec:at "prefill",
-    spec:at("router", "scheduler")
+  if root:text "kind" == kserve.base_kind then -- counts in the service that names it; one of several files there
+    local base = about.bases[root:text("metadata", "name") or ""]
+    return base and base.is_other and root:take "what services are based on"
+  end
+  local spec = with_bases(root:at "spec" or root, about)
+  local prefill, scheduler = spec:at "prefill", spec:at("router", "scheduler")
   spec:text("model", "name")
-  if spec:at "baseRefs" then about.told[#about.told + 1] = "baseRefs: what they add is not given" end
-  read_workload(spec, about, prefill and "decode" or nil, model)
-  if prefill then read_workload(prefill, about, "prefill", model) end
+  read_workload(spec, about, prefill and "decode" or nil, spec)
+  if prefill then read_workload(prefill, about, "prefill", spec) end
   if scheduler then
     scheduler:take "the endpoint picker"
     about.routers[#about.routers + 1] = { name = "llm_d", line = scheduler:line(), file = about.file }

@@ -1,6 +1,7 @@
 -- Objects of Kubernetes: Deployment, StatefulSet, ReplicaSet, Pod, Job, lists of them, their ConfigMaps, and what
 -- stands beside them: autoscalers, endpoint pickers.
 -- Source: kubernetes 1.23 to 1.34, staging/src/k8s.io/api: apps/v1, batch/v1, core/v1, autoscaling/v2
+local autoscalers = require "rooflua.manifests.autoscalers"
 local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
@@ -37,16 +38,7 @@ function others.ConfigMap(root, about, name)
   end
 end
 
---- An autoscaler of one metric that engines report of a pod.
-function others.HorizontalPodAutoscaler(root, about)
-  local one, target = root:list("spec", "metrics")[1], root:at("spec", "scaleTargetRef")
-  about.autoscalers[#about.autoscalers + 1] = { target = target and target:text "name",
-    min = root:count("spec", "minReplicas") or 1, max = root:count("spec", "maxReplicas"), file = about.file,
-    line = root:line(), series = one and one:text("pods", "metric", "name"),
-    value = one and one:text("pods", "target", "averageValue") }
-  if target then target:take() end
-  if one then one:take() end
-end
+others.HorizontalPodAutoscaler, others.ScaledObject = autoscalers.hpa, autoscalers.scaled_object
 
 --- Whether a pod is the endpoint picker of llm-d, or of the inference extension that it is built on.
 local function is_picker(spec)
