@@ -260,7 +260,7 @@ return {
       doc = "a YAML file with flags" },
   }, require("engines.vllm.generations").options, require("engines.vllm.implications").options, tiers.options,
     require("engines.vllm.router_gemms").options, require "engines.vllm.expert_kernels",
-    require "engines.vllm.flags")() end,
+    require("engines.vllm.encoder").options, require "engines.vllm.flags")() end,
 
   implies = function() return require("engines.vllm.implications").rows end,
 
@@ -353,6 +353,7 @@ return {
     require("engines.vllm.generations").instead_of_v1,
     require "engines.rules.rocm",
     require "engines.vllm.frontend",
+    require("engines.vllm.encoder").rules,
     require "engines.vllm.runners",
     require "engines.vllm.memory_rules",
     require "engines.vllm.kernels",
