@@ -397,5 +397,4 @@ typedef struct rooflua_serve_table {
 #undef BORDER_INIT
 #undef BORDER_ENUM
 #undef BORDER_CLASS
-
 }  // namespace rooflua

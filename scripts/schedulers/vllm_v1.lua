@@ -171,7 +171,8 @@ function VllmV1:admit_head(waiting, replica, plan, place)
     tokens = left
   end
   if self.encodes then tokens = plan:encodable(request, tokens) end
-  if tokens > 0 and (self.align_states or self.keep_junctions) then tokens = self:cut_first(tokens, request, replica) end
+  local is_cut = self.align_states or self.keep_junctions
+  if is_cut and tokens > 0 then tokens = self:cut_first(tokens, request, replica) end
   if tokens == 0 then return false end
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
   local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0

@@ -16,7 +16,7 @@ namespace rooflua::script {
 
 namespace {
 
-EncoderRules rules_of(const Fields& fields) {
+EncoderRules rules_of(const rooflua::Fields& fields) {
   EncoderRules out;
   out.budget_tokens = fields.small_integer("budget_tokens").value_or(0);
   out.cache_tokens = fields.small_integer("cache_tokens").value_or(0);
@@ -29,15 +29,15 @@ EncoderRules rules_of(const Fields& fields) {
 }
 
 EncoderModel::Pass pass_of(const Json& given) {
-  const Fields fields(given, "encoder pass", "");
+  const rooflua::Fields fields(given, "encoder pass", "");
   EncoderModel::Pass out;
   out.time_s = fields.need_number("time_s");
   if (!(out.time_s >= 0)) throw Error("encoder pass", "time_s: expected 0 or more");
-  const Fields evidence = fields.need_table("evidence_s");
+  const rooflua::Fields evidence = fields.need_table("evidence_s");
   for (const EvidenceWord& word : evidence_words)
     out.evidence_s[static_cast<int>(word.value)] =
         evidence.number(std::string(word.name)).value_or(0);
-  for (const Fields& each : fields.tables("operations")) {
+  for (const rooflua::Fields& each : fields.tables("operations")) {
     const auto found = parse_evidence(each.need_text("evidence"));
     out.operations.push_back(
         {each.need_text("name"), found.value_or(Evidence::assumed), each.need_number("time_s")});
@@ -63,6 +63,7 @@ class LuaEncoder : public EncoderModel, public Surrounding {
   std::vector<EncoderRules> rules_;
   std::vector<std::int32_t> machine_;  // by replica: those of one number price alike
   EncoderPool pool_;
+  std::int32_t pool_machine_ = 0;
   std::map<std::pair<std::int32_t, std::vector<std::int32_t>>, Pass> known_;
 };
 
@@ -71,8 +72,8 @@ LuaEncoder::LuaEncoder(Asking& asking) : asking_(&asking) {
   lua_getfield(L, -1, "config");
   const Json config = to_json(L, lua_gettop(L), "encoder");
   lua_pop(L, 1);
-  const Fields fields(config, "encoder", "");
-  for (const Fields& each : fields.tables("replicas")) {
+  const rooflua::Fields fields(config, "encoder", "");
+  for (const rooflua::Fields& each : fields.tables("replicas")) {
     machine_.push_back(each.need_integer("machine"));
     rules_.push_back(rules_of(each.need_table("rules")));
   }
@@ -82,6 +83,7 @@ LuaEncoder::LuaEncoder(Asking& asking) : asking_(&asking) {
     pool_.bytes_per_s = pool->need_number("bytes_per_s");
     pool_.alpha_s = pool->need_number("alpha_s");
     pool_.rules = rules_of(pool->need_table("rules"));
+    pool_machine_ = pool->need_integer("machine");
   }
   const LuaReference instance(L);
   price_ = made_function(L, "rooflua.serving.encoding", "price_of", {&instance});
@@ -89,7 +91,8 @@ LuaEncoder::LuaEncoder(Asking& asking) : asking_(&asking) {
 
 const EncoderModel::Pass& LuaEncoder::pass(std::int32_t replica,
                                            std::span<const std::int32_t> kinds) {
-  const std::int32_t machine = replica < 0 ? 0 : machine_[static_cast<std::size_t>(replica)];
+  const std::int32_t machine =
+      replica < 0 ? pool_machine_ : machine_[static_cast<std::size_t>(replica)];
   const std::pair key(machine, std::vector<std::int32_t>(kinds.begin(), kinds.end()));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   lua_State* L = asking_->L;

@@ -41,7 +41,7 @@ bool EncoderCache::use(const PromptItem& item, std::int32_t slot, const EncoderR
   return was_here;
 }
 
-void EncoderCache::let_go(std::size_t place, std::int32_t slot, bool shares) {
+void EncoderCache::drop_user(std::size_t place, std::int32_t slot, bool shares) {
   Entry& entry = entries_[place];
   if (std::erase(entry.users, slot) == 0 || !entry.users.empty()) return;
   used_ -= entry.tokens;
@@ -53,11 +53,15 @@ void EncoderCache::let_go(std::size_t place, std::int32_t slot, bool shares) {
 
 void EncoderCache::let_go(std::uint64_t content, std::int32_t slot, bool shares) {
   const std::int32_t place = find(content);
-  if (place >= 0) let_go(static_cast<std::size_t>(place), slot, shares);
+  if (place >= 0) drop_user(static_cast<std::size_t>(place), slot, shares);
 }
 
 void EncoderCache::let_go_of_all(std::int32_t slot, bool shares) {
-  for (std::size_t i = entries_.size(); i-- > 0;) let_go(i, slot, shares);
+  for (std::size_t i = 0; i < entries_.size();) {
+    const std::size_t before = entries_.size();
+    drop_user(i, slot, shares);
+    i += entries_.size() == before;
+  }
 }
 
 bool EncoderCache::Trial::has(const PromptItem& item) {

@@ -58,7 +58,7 @@ class EncoderCache {
   };
   std::int32_t find(std::uint64_t content) const;
   void make_room(std::int32_t tokens, std::int32_t most);
-  void let_go(std::size_t place, std::int32_t slot, bool shares);
+  void drop_user(std::size_t place, std::int32_t slot, bool shares);
 
   std::vector<Entry> entries_;  // dozens
   std::int64_t tokens_ = 0, used_ = 0, clock_ = 0;

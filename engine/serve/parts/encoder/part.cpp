@@ -36,6 +36,11 @@ struct PlannedPass {
   std::int64_t tokens = 0;
 };
 
+template <class List>
+auto& at(List& list, std::int32_t place) {
+  return list[static_cast<std::size_t>(place)];
+}
+
 class EncoderPart final : public Part,
                           public OnTime,
                           public OnRequest,
@@ -74,10 +79,6 @@ class EncoderPart final : public Part,
                          std::span<const PrefillWork> planned) const noexcept override;
 
  private:
-  template <class List>
-  static auto& at(List& list, std::int32_t place) {
-    return list[static_cast<std::size_t>(place)];
-  }
   EncoderModel& model() const { return *core_.bindings.encoder; }
   const OwnItems* find(std::int32_t slot) const {
     if (static_cast<std::size_t>(slot) >= own_.size()) return nullptr;

@@ -1,11 +1,12 @@
--- Images, sounds and videos of requests. A workload says their sizes; the processor of the model says how many tokens of
--- the prompt each has, and the engine gets them as parts of the prompt's content (engine/serve/contract/items.h).
+-- Images, sounds and videos of requests. A workload says their sizes. The processor of the model says how many tokens
+-- each has, and the engine gets them as parts of the prompt's content (engine/serve/contract/items.h).
 --
 -- An item with an `id` is the same item wherever it comes: caches find it. One without is like no other.
 local core = require "rooflua.base.core"
 local encoder = require "rooflua.machine.encoder"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
 local shared = require "rooflua.border.encoding"
 
 local encoding = {}
@@ -62,7 +63,8 @@ local function content_of(self, items)
   local out = {}
   core.check_keys(items, groups, "workload: items", "key")
   for _, image in ipairs(list_of(items.images, "images")) do
-    local width, height = size(image.width or image[1], "images: width"), size(image.height or image[2], "images: height")
+    local width = size(image.width or image[1], "images: width")
+    local height = size(image.height or image[2], "images: height")
     out[#out + 1] = segment_of(self, ("image %d x %d"):format(width, height),
       { kind = "image", width = width, height = height, id = image.id })
   end
@@ -143,26 +145,82 @@ local function embedding_bytes(model) return model.hidden_size * 2 end
 
 --- What the engine of a replica does, and what deployment.encoder says instead. vLLM's numbers are tokens of a step and
 --- at least the largest item; SGLang's are bytes.
-local function rules_of(each)
-  local engine, asked = each.prepared.engine, each.encoder or {}
-  local of = engine and engine.values or {}
-  local step = each.config.max_num_batched_tokens
-  local cache = of.encoder_cache_bytes and math.floor(of.encoder_cache_bytes / embedding_bytes(each.prepared.model))
-    or of.encoder_by_step and step or unlimited
-  return { budget_tokens = asked.budget_tokens or of.encoder_by_step and step or 0,
-    cache_tokens = asked.cache_tokens or cache, shares = of.encoder_shares ~= false, pins = of.encoder_pins ~= false,
-    splits = of.encoder_splits ~= false, whole = of.encoder_whole == true }
+---@param asked table deployment.encoder
+---@param step integer? most tokens of a step
+local function rules_of(prepared, asked, step)
+  local of = prepared.engine and prepared.engine.values or {}
+  local by_step = of.encoder_by_step and step or nil
+  local cache = of.encoder_cache_bytes and math.floor(of.encoder_cache_bytes / embedding_bytes(prepared.model))
+    or by_step or unlimited
+  return { budget_tokens = asked.budget_tokens or by_step or 0, cache_tokens = asked.cache_tokens or cache,
+    shares = of.encoder_shares ~= false, pins = of.encoder_pins ~= false, splits = of.encoder_splits ~= false,
+    whole = of.encoder_whole == true }
+end
+
+--- How ranks of tp share the encoder's work.
+local function mode_of(prepared, asked)
+  return asked.mode or prepared.engine and prepared.engine.values.encoder_mode or "tensor"
+end
+
+--- A pool of encoders as the engine reads it. Embeddings go over the network where nothing else is stated.
+local function pool_of(reader, encoders, network)
+  local prepared = encoders.prepared
+  local hardware, engine = prepared.hardware, prepared.engine
+  local bytes_per_s = network.bytes_per_s or hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s
+    or hardware.link_bytes_per_s
+  if not (bytes_per_s > 0) then
+    reader:fail(encoders.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
+  end
+  local rules = rules_of(prepared, encoders.asked, engine and engine.values.max_num_batched_tokens)
+  rules.shares, rules.whole, rules.splits = true, false, true
+  return { replicas = encoders.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
+    bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
 end
 
 --- Says which workloads send items: those whose requests are a table with `sends_items`.
 local function sends_items(source) return type(source) == "table" and source.sends_items == true end
 
+--- A sentence of every output where encoders are described and no request needs one.
+local function note_unused(all)
+  local said = all.encoders and all.encoders.place .. ".encoder"
+  for _, each in ipairs(all.replicas) do said = said or each.encoder and "deployment.encoder" end
+  if not said then return end
+  local first = all.replicas[1].prepared
+  local notes = core.copy(first.engine_notes or {})
+  notes[#notes + 1] = said .. " changes nothing: no request has images, sounds or videos"
+  first.engine_notes = notes
+end
+
+--- Adds a machine on which items are encoded. Returns its number.
+local function add_machine(self, prepared, asked)
+  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(prepared, asked) }))
+  return #self.pricers
+end
+
+local function add_replicas(self, reader, list)
+  local first, machines = list[1].prepared, {}
+  for i, each in ipairs(list) do
+    local own, asked = each.prepared, each.encoder or {}
+    if own.model.name ~= first.model.name then
+      reader:fail("workload", "sends images, sounds or videos, and replicas run %s and %s: an item has other tokens in "
+        .. "each", first.model.name, own.model.name)
+    end
+    machines[own] = machines[own] or add_machine(self, own, asked)
+    each.scheduler.encodes = true
+    self.config.replicas[i] = { machine = machines[own],
+      rules = rules_of(own, asked, each.config.max_num_batched_tokens) }
+  end
+end
+
 --- The instance that the engine asks about passes, and the requests as it takes them; nil and the requests where none
 --- has items.
 ---@param all table pieces.of
 ---@param source any what the workload's requests(rng) returned
-function encoding.of(reader, all, source)
-  if not sends_items(source) then return nil, source end
+function encoding.of(reader, given, all, source)
+  if not sends_items(source) then
+    note_unused(all)
+    return nil, source
+  end
   local first = all.replicas[1].prepared
   local description = encoder.of(first.model)
   if not description then
@@ -172,19 +230,10 @@ function encoding.of(reader, all, source)
   local out = Encoding {}
   out.description, out.kinds, out.numbers, out.keys, out.count = description, {}, {}, {}, 0
   out.pricers, out.config = {}, { replicas = {} }
-  local machines = {}
-  for i, each in ipairs(all.replicas) do
-    local own = each.prepared
-    if own.model.name ~= first.model.name then
-      reader:fail("workload", "sends images, sounds or videos, and replicas run %s and %s: an item has other tokens in "
-        .. "each", first.model.name, own.model.name)
-    end
-    if not machines[own] then
-      machines[own] = #out.pricers + 1
-      out.pricers[machines[own]] = shared.shared(encoder.pricer(own, { mode = each.encoder and each.encoder.mode }))
-    end
-    each.scheduler.encodes = true
-    out.config.replicas[i] = { machine = machines[own], rules = rules_of(each) }
+  add_replicas(out, reader, all.replicas)
+  if all.encoders then
+    out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
+    out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
   end
   return out, with_tokens(out, source)
 end

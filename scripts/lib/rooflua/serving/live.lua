@@ -94,7 +94,8 @@ end
 --- keys that the part reads. Links, pools and plays need no word: the engine knows them.
 local function parts_of(reader, given, all)
   local parts = { disaggregation = all.disaggregation.config, gate = all.admission, clients = all.client,
-    faults = all.faults, experts = all.experts, encoder = all.encoder, adapters = all.replicas[1].prepared.adapters, tiers = all.tiers }
+    faults = all.faults, experts = all.experts, encoder = all.encoder,
+    adapters = all.replicas[1].prepared.adapters, tiers = all.tiers }
   for _, each in ipairs(all.replicas) do parts.speculation = parts.speculation or each.speculation end
   local told = {}
   for name, part in pairs(parts) do told[name] = part and true or nil end
@@ -118,7 +119,7 @@ function live.begin(reader, given, options)
   local all = pieces.of(reader, given)
   local list = all.replicas
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
-  all.encoder, source = encoding.of(reader, all, source)
+  all.encoder, source = encoding.of(reader, given, all, source)
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
     class_slo = #all.class_slo > 0 and all.class_slo or nil,
