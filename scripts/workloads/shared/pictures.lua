@@ -87,9 +87,13 @@ function pictures.added(source, about)
       local list = size.frames and videos or images
       list[#list + 1] = { width = size.width, height = size.height, frames = size.frames, id = id }
     end
+    if #images + #videos == 0 then return at_s, prompt, output, fields end
     fields = fields and core.copy(fields) or {}
     fields.items = { images = images, video = videos, at = about.behind and prompt or 0 }
     return at_s, prompt, output, fields
+  end
+  if type(source) ~= "function" and (type(source) ~= "table" or source.plays) then
+    error("workload: images are added to requests that are drawn one by one, not to plays or traces", 0)
   end
   local plain = type(source) == "function" and { next = function() return source() end } or source
   return setmetatable({ sends_items = true,

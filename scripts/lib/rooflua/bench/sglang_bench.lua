@@ -30,7 +30,7 @@ local function of_images(values, about, told)
   if values["random-image-count"] and count > 1 then
     count = { distribution = "uniform", min = 1, max = count }
   end
-  return chunks.shipped "workloads.with_pictures" { base = of_random(values, about, told),
+  return chunks.shipped "workloads.with_pictures" { of = of_random(values, about, told),
     images = { count = count, sizes = { size } } }
 end
 

@@ -60,7 +60,7 @@ local function of_pictures(values)
   end
   local low, high = math.max(0, math.floor(base * (1 - ratio))), math.min(most, math.ceil(base * (1 + ratio)))
   if low > high then core.fail("--bench: --%sbase-items-per-request: more than the limit of %d", mm, most) end
-  return chunks.shipped "workloads.with_pictures" { base = of_random(values), behind = true, images = { sizes = sizes,
+  return chunks.shipped "workloads.with_pictures" { of = of_random(values), behind = true, images = { sizes = sizes,
     most_videos = limits.video, count = low == high and low or { distribution = "uniform", min = low, max = high } } }
 end
 
