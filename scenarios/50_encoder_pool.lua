@@ -1,7 +1,7 @@
 --- When does a pool of encoders pay?
 ---
---- Setup     Qwen3-VL-30B-A3B, bf16, four H200 with vLLM 0.24: all four compute prompts and answers and encode; or one of
----           them only encodes, or two do.
+--- Setup     Qwen3-VL-30B-A3B, bf16, four H200 with vLLM 0.24: all four compute prompts and answers, and encode; or one
+---           of them only encodes, or two do.
 --- Method    The same requests: 500 tokens of text and 100 of answer; no images, or eight of 1280 x 720 pixels.
 ---           Embeddings leave an encoder over its network interface.
 --- Measures  TTFT p50 and p99, the gap between tokens p99, what passes of the encoder take in all, throughput.

@@ -54,16 +54,18 @@ class LuaEncoder : public EncoderModel, public Surrounding {
     return rules_[static_cast<std::size_t>(replica)];
   }
   const EncoderPool& pool() const override { return pool_; }
+  double host_s(std::int32_t kind) override;
   const Pass& pass(std::int32_t replica, std::span<const std::int32_t> kinds) override;
   void bind(Bindings& bindings) override { bindings.encoder = this; }
 
  private:
   Asking* asking_;
-  LuaReference price_;
+  LuaReference price_, host_;
   std::vector<EncoderRules> rules_;
   std::vector<std::int32_t> machine_;  // by replica: those of one number price alike
   EncoderPool pool_;
   std::int32_t pool_machine_ = 0;
+  std::map<std::int32_t, double> host_s_;  // by kind
   std::map<std::pair<std::int32_t, std::vector<std::int32_t>>, Pass> known_;
 };
 
@@ -87,6 +89,19 @@ LuaEncoder::LuaEncoder(Asking& asking) : asking_(&asking) {
   }
   const LuaReference instance(L);
   price_ = made_function(L, "rooflua.serving.encoding", "price_of", {&instance});
+  host_ = made_function(L, "rooflua.serving.encoding", "host_of", {&instance});
+}
+
+double LuaEncoder::host_s(std::int32_t kind) {
+  if (const auto found = host_s_.find(kind); found != host_s_.end()) return found->second;
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its encoder (host)");
+  host_.push(L);
+  lua_pushinteger(L, kind);
+  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "encoder");
+  const double time_s = lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return host_s_.emplace(kind, time_s).first->second;
 }
 
 const EncoderModel::Pass& LuaEncoder::pass(std::int32_t replica,

@@ -46,6 +46,8 @@ class EncoderModel {
   virtual ~EncoderModel() = default;
   virtual const EncoderRules& rules(std::int32_t replica) const = 0;
   virtual const EncoderPool& pool() const = 0;
+  /// What a server takes for such an item before its request goes to an engine.
+  virtual double host_s(std::int32_t kind) { return (void)kind, 0; }
   /// One pass over items of these kinds (Segment::item), in increasing order, on that replica; -1:
   /// on one of the pool. The answer lives until the next call.
   virtual const Pass& pass(std::int32_t replica, std::span<const std::int32_t> kinds) = 0;

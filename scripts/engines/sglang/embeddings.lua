@@ -4,18 +4,15 @@ local embeddings = {}
 
 function embeddings.options()
   return {
-    { "mm_enable_dp_encoder", flag = "--mm-enable-dp-encoder", type = "switch", read_by = "encoder_mode",
-      doc = "ranks of tp divide the items of the encoder, not its layers" },
     { "SGLANG_VLM_CACHE_SIZE_MB", variable = true, type = "text", read_by = "encoder_cache_bytes",
       doc = "MiB of embeddings that are kept" },
   }
 end
 
-local function mode(_, own) return own.mm_enable_dp_encoder and "data" or "tensor" end
 local function kept_bytes(_, own) return (tonumber(own.SGLANG_VLM_CACHE_SIZE_MB) or 100) * 2 ^ 20 end
 
 embeddings.rules = {
-  { encoder_whole = true, encoder_pins = false, encoder_shares = true, encoder_cache_bytes = 0, encoder_mode = mode,
+  { encoder_whole = true, encoder_pins = false, encoder_shares = true, encoder_cache_bytes = 0,
     source = "pull request 6355 of 2025-05 adds the cache" },
   { since = "0.4.7", encoder_cache_bytes = kept_bytes,
     source = "pull request 6355: all images of a prompt are one entry; SGLANG_VLM_CACHE_SIZE_MB, 100 by default" },

@@ -20,8 +20,9 @@ namespace {
 /// What a request has.
 struct OwnItems {
   std::vector<PromptItem> items;
-  bool is_asked = false;    // the pool has them, or has given them
-  bool is_brought = false;  // their embeddings come with the request
+  bool is_prepared = false;  // a server has decoded them
+  bool is_asked = false;     // the pool has them, or has given them
+  bool is_brought = false;   // their embeddings come with the request
   std::int32_t encoded = 0, found = 0;
   double encode_s = 0;
 };
@@ -126,6 +127,17 @@ void EncoderPart::sent(std::int32_t slot, const RowSent*) {
 }
 
 bool EncoderPart::takes(std::int32_t slot) {
+  if (find(slot) != nullptr && !at(own_, slot).is_prepared) {
+    at(own_, slot).is_prepared = true;
+    double host_s = 0;
+    for (const PromptItem& item : at(own_, slot).items) host_s += model().host_s(item.kind);
+    if (host_s > 0) {
+      core_.post({.time = after(core_.now, host_s, "encoder: host_s"),
+                  .kind = Delivery::Kind::through_frontend,
+                  .slot = slot});
+      return true;
+    }
+  }
   if (!encoders_ || find(slot) == nullptr || at(own_, slot).is_asked) return false;
   at(own_, slot).is_asked = true;
   encoders_->add(slot, at(own_, slot).items);

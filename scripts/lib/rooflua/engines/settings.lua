@@ -138,7 +138,6 @@ return {
   of_encoder("encoder_pins", nil, "whether a prompt waits for room in the cache, and keeps it until it is computed"),
   of_encoder("encoder_splits", nil, "whether a chunk of a prompt may end inside of an image"),
   of_encoder("encoder_whole", nil, "whether all images of a prompt are computed with its first chunk, as one entry"),
-  of_encoder("encoder_mode", nil, "tensor: ranks of tp divide the encoder's layers; data: its images"),
   entry("longest_leaves_blocks", "blocks", "of the KV cache that a request leaves, whose length is cut to what it "
     .. "holds", { read_by = "serving.replicas" }),
   of_memory("no_kernels", nil, "what the engine has no kernels for on the GPU, so that it stops"),

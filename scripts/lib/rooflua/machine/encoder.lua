@@ -5,6 +5,7 @@ function encoder.item(_, item)
   local tokens = math.max(1, math.floor((item.width or 640) * (item.height or 640) / 1024))
   return { kind = item.kind, tokens = tokens, rows = { tokens * 4 } }
 end
+function encoder.host_s() return 0 end
 function encoder.pricer()
   return function(items)
     local time_s = 1e-3

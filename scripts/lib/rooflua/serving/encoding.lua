@@ -21,23 +21,23 @@ local groups = { "images", "video", "audio_s", "at" } -- `at`: tokens of text in
 local function wrong(message, ...) error("workload: items: " .. message:format(...), 0) end
 
 --- The kinds of items that have been seen: their number in the engine.
-local function number_of(self, key, item)
+local function number_of(self, key, size)
   local number = self.numbers[key]
   if number then return number end
-  local kind = encoder.item(self.description, item)
+  local kind = encoder.item(self.description, size)
   number = #self.kinds + 1
-  self.kinds[number], self.numbers[key], self.keys[number] = kind, number, key
+  self.kinds[number], self.numbers[key], self.keys[number], self.sizes[number] = kind, number, key, size
   return number
 end
 
-local function segment_of(self, key, item)
-  local number = number_of(self, key, item)
+local function segment_of(self, key, size, id)
+  local number = number_of(self, key, size)
   local content
-  if item.id == nil then
+  if id == nil then
     self.count = self.count + 1
     content = FIRST + OWN + self.count
   else
-    content = FIRST + (core.whole(item.id, "workload: items: id", 0) * SIZES + number) % OWN
+    content = FIRST + (core.whole(id, "workload: items: id", 0) * SIZES + number) % OWN
   end
   return { content, self.kinds[number].tokens, number }
 end
@@ -66,18 +66,18 @@ local function content_of(self, items)
     local width = size(image.width or image[1], "images: width")
     local height = size(image.height or image[2], "images: height")
     out[#out + 1] = segment_of(self, ("image %d x %d"):format(width, height),
-      { kind = "image", width = width, height = height, id = image.id })
+      { width = width, height = height }, image.id)
   end
   for _, video in ipairs(list_of(items.video, "video")) do
     local frames = size(video.frames, "video: frames")
     local width, height = size(video.width, "video: width"), size(video.height, "video: height")
     out[#out + 1] = segment_of(self, ("video %d x %d x %d"):format(frames, width, height),
-      { kind = "video", frames = frames, width = width, height = height, id = video.id })
+      { frames = frames, width = width, height = height }, video.id)
   end
   for _, sound in ipairs(list_of(items.audio_s, "audio_s")) do
     local seconds = size(type(sound) == "table" and sound.seconds or sound, "audio_s")
     out[#out + 1] = segment_of(self, ("audio %.6g"):format(seconds),
-      { kind = "audio", seconds = seconds, id = type(sound) == "table" and sound.id or nil })
+      { seconds = seconds }, type(sound) == "table" and sound.id or nil)
   end
   return out
 end
@@ -157,10 +157,8 @@ local function rules_of(prepared, asked, step)
     whole = of.encoder_whole == true }
 end
 
---- How ranks of tp share the encoder's work.
-local function mode_of(prepared, asked)
-  return asked.mode or prepared.engine and prepared.engine.values.encoder_mode or "tensor"
-end
+--- How ranks of tp share the encoder's work, in words of rooflua.machine.encoder; nil: as the engine does.
+local function mode_of(asked) return asked.mode == "tensor" and "weights" or asked.mode end
 
 --- A pool of encoders as the engine reads it. Embeddings go over the network where nothing else is stated.
 local function pool_of(reader, encoders, network)
@@ -193,7 +191,7 @@ end
 
 --- Adds a machine on which items are encoded. Returns its number.
 local function add_machine(self, prepared, asked)
-  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(prepared, asked) }))
+  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(asked) }))
   return #self.pricers
 end
 
@@ -228,7 +226,8 @@ function encoding.of(reader, given, all, source)
       first.model.name)
   end
   local out = Encoding {}
-  out.description, out.kinds, out.numbers, out.keys, out.count = description, {}, {}, {}, 0
+  out.description, out.kinds, out.numbers, out.keys, out.sizes, out.count = description, {}, {}, {}, {}, 0
+  out.machine = shared.shared(function(size) return encoder.host_s(first, size) end)
   out.pricers, out.config = {}, { replicas = {} }
   add_replicas(out, reader, all.replicas)
   if all.encoders then
@@ -236,6 +235,11 @@ function encoding.of(reader, given, all, source)
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
   end
   return out, with_tokens(out, source)
+end
+
+--- What the engine calls: the time that a server takes for an item of that kind, before it goes to an engine.
+function encoding.host_of(self)
+  return function(number) return self.machine(self.sizes[number]) end
 end
 
 --- What the engine calls: the price of a pass over items of these kinds on such a machine. They are priced in the order
@@ -247,7 +251,11 @@ function encoding.price_of(self)
     for i, number in ipairs(numbers) do items[i] = self.kinds[number] end
     local price = self.pricers[machine]
     if not price then native.fail("encoder: no such machine") end
-    return price(items)
+    local found, operations = price(items), {}
+    for i, row in ipairs(found.operations) do
+      operations[i] = { name = row.name, evidence = row.evidence, time_s = row.time_s * (row.count or 1) }
+    end
+    return { time_s = found.time_s, evidence_s = found.evidence_s, operations = operations }
   end
 end
 
