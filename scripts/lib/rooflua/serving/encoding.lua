@@ -1,10 +1,8 @@
--- Images, sounds and videos of requests. A workload says their sizes. The processor of the model says how many tokens
--- each has, and the engine gets them as parts of the prompt's content (engine/serve/contract/items.h).
---
--- An item with an `id` is the same item wherever it comes: caches find it. One without is like no other.
+-- The encoder of the engines of a run: its rules, what passes over images, sounds and videos take, and replicas that
+-- only encode.
 local core = require "rooflua.base.core"
 local encoder = require "rooflua.machine.encoder"
-local native = require "rooflua.native"
+local items = require "rooflua.machine.items"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 local shared = require "rooflua.border.encoding"
@@ -12,129 +10,6 @@ local shared = require "rooflua.border.encoding"
 local encoding = {}
 
 local Encoding = policy.define { name = "encoder", doc = "The encoder of the engines of a run." }
-
--- Items -----------------------------------------------------------------------------------------------------------
-
-local FIRST, OWN, SIZES = 2 ^ 52, 2 ^ 51, 4096 -- contents of items are above those of a workload's texts
-local groups = { "images", "video", "audio_s", "at" } -- `at`: tokens of text in front of the items
-
-local function wrong(message, ...) error("workload: items: " .. message:format(...), 0) end
-
---- The kinds of items that have been seen: their number in the engine.
-local function number_of(self, key, size)
-  local number = self.numbers[key]
-  if number then return number end
-  local kind = encoder.item(self.description, size)
-  number = #self.kinds + 1
-  self.kinds[number], self.numbers[key], self.keys[number], self.sizes[number] = kind, number, key, size
-  return number
-end
-
-local function segment_of(self, key, size, id)
-  local number = number_of(self, key, size)
-  local content
-  if id == nil then
-    self.count = self.count + 1
-    content = FIRST + OWN + self.count
-  else
-    content = FIRST + (core.whole(id, "workload: items: id", 0) * SIZES + number) % OWN
-  end
-  return { content, self.kinds[number].tokens, number }
-end
-
---- A list of tables, or the table that stands for a list of one.
-local function list_of(value, what)
-  if value == nil then return {} end
-  if type(value) == "number" then return { { seconds = value } } end
-  if type(value) ~= "table" then wrong("%s: expected a list, found %s", what, core.describe(value)) end
-  local is_one = value.width ~= nil or value.frames ~= nil or type(value[1]) == "number" and what == "images"
-  return is_one and { value } or value
-end
-
-local function size(value, what)
-  if type(value) ~= "number" or not (value > 0) then
-    wrong("%s: expected a number above 0, found %s", what, core.describe(value))
-  end
-  return value
-end
-
---- The items of a request as content: {identity, tokens, kind} of each, in the order in which they stand.
-local function content_of(self, items)
-  local out = {}
-  core.check_keys(items, groups, "workload: items", "key")
-  for _, image in ipairs(list_of(items.images, "images")) do
-    local width = size(image.width or image[1], "images: width")
-    local height = size(image.height or image[2], "images: height")
-    out[#out + 1] = segment_of(self, ("image %d x %d"):format(width, height),
-      { width = width, height = height }, image.id)
-  end
-  for _, video in ipairs(list_of(items.video, "video")) do
-    local frames = size(video.frames, "video: frames")
-    local width, height = size(video.width, "video: width"), size(video.height, "video: height")
-    out[#out + 1] = segment_of(self, ("video %d x %d x %d"):format(frames, width, height),
-      { frames = frames, width = width, height = height }, video.id)
-  end
-  for _, sound in ipairs(list_of(items.audio_s, "audio_s")) do
-    local seconds = size(type(sound) == "table" and sound.seconds or sound, "audio_s")
-    out[#out + 1] = segment_of(self, ("audio %.6g"):format(seconds),
-      { seconds = seconds }, type(sound) == "table" and sound.id or nil)
-  end
-  return out
-end
-
---- The content of a prompt with its items behind so many tokens of text, or behind the part of the text with an
---- identity that goes on there.
-local function merged(text, items, at)
-  local out, place = {}, 0
-  local function put()
-    for _, each in ipairs(items) do out[#out + 1] = each end
-    items = {}
-  end
-  for _, part in ipairs(text) do
-    local left = at - place
-    if left <= 0 then put() end
-    if part[1] == 0 and left > 0 and left < part[2] then
-      out[#out + 1] = { 0, left }
-      put()
-      out[#out + 1] = { 0, part[2] - left }
-    else
-      out[#out + 1] = part
-    end
-    place = place + part[2]
-  end
-  put()
-  return out
-end
-
---- A request whose items are tokens of its prompt.
-local function sized(self, at_s, prompt, output, fields)
-  local items = type(fields) == "table" and fields.items
-  if not items then return at_s, prompt, output, fields end
-  local list, added = content_of(self, core.table(items, "workload: items")), 0
-  for _, each in ipairs(list) do added = added + each[2] end
-  local copy = core.copy(fields)
-  copy.items = nil
-  if added > 0 then
-    copy.content = merged(fields.content or prompt > 0 and { { 0, prompt } } or {}, list, items.at or 0)
-  end
-  return at_s, prompt + added, output, copy
-end
-
-local function sized_after(self, at_s, ...)
-  if type(at_s) ~= "table" then return sized(self, at_s, ...) end
-  local out = {}
-  for i, each in ipairs(at_s) do out[i] = { sized(self, each[1], each[2], each[3], each[4]) } end
-  return out
-end
-
---- A workload's requests with items as the engine takes them.
-local function with_tokens(self, source)
-  return setmetatable({ shares_content = true,
-    next = function() return sized(self, source:next()) end,
-    done = source.done and function(_, ...) return sized_after(self, source:done(...)) end or nil,
-    more = source.more and function() return sized(self, source:more()) end or nil,
-    cancels = source.cancels and function() return source:cancels() end or nil }, { __index = source })
-end
 
 -- Rules -----------------------------------------------------------------------------------------------------------
 
@@ -175,9 +50,6 @@ local function pool_of(reader, encoders, network)
     bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
 end
 
---- Says which workloads send items: those whose requests are a table with `sends_items`.
-local function sends_items(source) return type(source) == "table" and source.sends_items == true end
-
 --- A sentence of every output where encoders are described and no request needs one.
 local function note_unused(all)
   local said = all.encoders and all.encoders.place .. ".encoder"
@@ -215,7 +87,7 @@ end
 ---@param all table pieces.of
 ---@param source any what the workload's requests(rng) returned
 function encoding.of(reader, given, all, source)
-  if not sends_items(source) then
+  if not items.are_in(source) then
     note_unused(all)
     return nil, source
   end
@@ -225,8 +97,7 @@ function encoding.of(reader, given, all, source)
     reader:fail("workload", "sends images, sounds or videos, and %s has no encoder whose layers are described",
       first.model.name)
   end
-  local out = Encoding {}
-  out.description, out.kinds, out.numbers, out.keys, out.sizes, out.count = description, {}, {}, {}, {}, 0
+  local out = items.begin(Encoding {}, description)
   out.machine = shared.shared(function(size) return encoder.host_s(first, size) end)
   out.pricers, out.config = {}, { replicas = {} }
   add_replicas(out, reader, all.replicas)
@@ -234,7 +105,7 @@ function encoding.of(reader, given, all, source)
     out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
   end
-  return out, with_tokens(out, source)
+  return out, items.with_tokens(out, source)
 end
 
 --- What the engine calls: the time that a server takes for an item of that kind, before it goes to an engine.
@@ -247,11 +118,9 @@ end
 function encoding.price_of(self)
   return function(machine, numbers)
     table.sort(numbers, function(a, b) return self.keys[a] < self.keys[b] end)
-    local items = {}
-    for i, number in ipairs(numbers) do items[i] = self.kinds[number] end
-    local price = self.pricers[machine]
-    if not price then native.fail("encoder: no such machine") end
-    local found, operations = price(items), {}
+    local list, operations = {}, {}
+    for i, number in ipairs(numbers) do list[i] = self.kinds[number] end
+    local found = self.pricers[machine](list)
     for i, row in ipairs(found.operations) do
       operations[i] = { name = row.name, evidence = row.evidence, time_s = row.time_s * (row.count or 1) }
     end
