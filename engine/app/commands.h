@@ -93,6 +93,7 @@ struct StepArguments {
   std::vector<std::string> set;      // key=value of the step model
   std::vector<std::string> prefill;  // CTX+NEW
   std::vector<std::string> decode;   // CTXxCOUNT
+  std::vector<std::string> images;   // WxH
   bool explain = false, wide = false;
   std::string intervals;  // "on", "off"; empty: on
   std::string json;

@@ -111,6 +111,8 @@ void add_step(const Command& app) {
   command.option("--set", a->set, "key=value of the step model, or of the deployment (ep=8)",
                  {.repeated = true});
   command.option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks", {.split = true});
+  command.option("--images", a->images,
+                 "WxH,...: images in pixels, whose encoder runs in front of the step", {.split = true});
   command.option("--decode", a->decode, "CTXxCOUNT,...: decodes", {.split = true});
   command.flag("--explain", a->explain, "Operation by operation");
   app::add_intervals(command, a->intervals);

@@ -65,6 +65,7 @@ std::vector<Companion> companions(const std::string& kind, const fs::path& home,
        {Companion{templates / (kind + ".csv"), folder / (stem + ".csv")},
         {templates / "engines" / (kind + ".lua"), folder / "engines" / (stem + ".lua")},
         {templates / "campaigns" / (kind + ".lua"), folder / "campaigns" / (stem + ".lua")},
+        {templates / "processors" / (kind + ".lua"), folder / "processors" / (stem + ".lua")},
         {templates / "layers" / (kind + ".lua"), folder / "layers" / "attention" / (stem + ".lua")}}) {
     if (fs::exists(each.source)) out.push_back(each);
   }
@@ -74,7 +75,7 @@ std::vector<Companion> companions(const std::string& kind, const fs::path& home,
 /// The name of an engine stands before its release ("mine 1.0"), that of a campaign's template after
 /// --on, and both in topics of help; that of a kind of layers in models.
 void check_module_name(const std::string& kind, const std::string& stem, const fs::path& home) {
-  if (kind != "engine" && kind != "campaign" && kind != "layer") return;
+  if (kind != "engine" && kind != "campaign" && kind != "layer" && kind != "processor") return;
   const auto fits = [](char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
   if (kind == "layer" && value_named(attention_words, stem))
     throw Error(stem, "is the word of a kind of the program; take another name");

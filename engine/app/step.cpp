@@ -43,7 +43,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   table["steps"] = arguments.steps;
   if (!command.is_given()) add_deployment(arguments, table);
   Json price = Json::array();
-  price.push_back(batch_of(arguments.prefill, arguments.decode, "step"));
+  price.push_back(batch_of(arguments.prefill, arguments.decode, "step", arguments.images));
   table["price"] = std::move(price);
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   script::ScenarioOptions options;

@@ -180,7 +180,7 @@ void read_tools(const Json& body, Asked& out) {
 }
 
 void read_prompt(const Json& body, const PromptRules& rules, Asked& out) {
-  const std::optional<std::string> text = prompt_text(body, out.tokens);
+  const std::optional<std::string> text = prompt_text(body, rules, out.tokens);
   out.prompt = text ? count_text(*text, rules) : count_tokens(out.tokens, rules);
 }
 
@@ -196,9 +196,10 @@ Json read_body(const std::string& body) {
   }
 }
 
-std::optional<std::string> prompt_text(const Json& body, std::vector<std::int64_t>& tokens) {
+std::optional<std::string> prompt_text(const Json& body, const PromptRules& rules,
+                                       std::vector<std::int64_t>& tokens) {
   const Json* prompt = given(body, "prompt");
-  if (prompt == nullptr) return conversation_text(body);
+  if (prompt == nullptr) return conversation_text(body, rules);
   if (prompt->is_text()) return prompt->text();
   if (prompt->is_array() && prompt->items().size() == 1 && !prompt->items().front().is_number())
     prompt = &prompt->items().front();  // a batch of one

@@ -52,7 +52,8 @@ Asked read_asked(Api api, const std::string& body, const PromptRules& rules);
 
 /// The prompt of a body of /tokenize or of messages/count_tokens, as one text; nothing where it is
 /// a list of tokens, which then is in `tokens`. @throws Refused
-std::optional<std::string> prompt_text(const Json& body, std::vector<std::int64_t>& tokens);
+std::optional<std::string> prompt_text(const Json& body, const PromptRules& rules,
+                                       std::vector<std::int64_t>& tokens);
 
 /// @throws Refused with status 400
 Json read_body(const std::string& body);

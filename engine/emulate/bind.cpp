@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "emulate/server.h"
+#include "http/refused.h"
+#include "script/serving/policy_call.h"
 #include "script/serving/run.h"
 #include "script/vm/context.h"
 #include "script/vm/stack.h"
@@ -28,14 +30,41 @@ namespace rooflua::emulate {
 
 namespace {
 
+using http::Refused;
 using script::Run;
 
-/// emulate_open(run, options) -> server, its ports, {events, replay}: where it sends events of KV
-/// caches
+/// Counts by the function in argument 3: (kind, width, height, seconds) -> tokens, or nil and why
+/// not. Empty where it is nil.
+ItemTokens item_tokens(lua_State* L, Run& run) {
+  if (lua_isnoneornil(L, 3)) return {};
+  lua_pushvalue(L, 3);
+  const auto function = std::make_shared<script::LuaReference>(L);
+  return [function, &run](const Item& item) {
+    lua_State* now = run.asking.L;
+    function->push(now);
+    lua_pushstring(now, item.kind == Item::Kind::image ? "image" : "audio");
+    lua_pushnumber(now, item.width);
+    lua_pushnumber(now, item.height);
+    lua_pushnumber(now, item.seconds);
+    if (lua_pcall(now, 4, 2, 0) != 0) script::rethrow(now, "the processor of items");
+    const bool counted = lua_isnumber(now, -2) != 0;
+    const auto tokens = counted ? static_cast<std::int64_t>(lua_tonumber(now, -2)) : 0;
+    const char* why = counted ? nullptr : lua_tostring(now, -1);
+    const std::string text = why == nullptr ? "" : why;
+    lua_pop(now, 2);
+    if (!counted) throw Refused(400, text, "messages");
+    return tokens;
+  };
+}
+
+/// emulate_open(run, options, counts items) -> server, its ports, {events, replay}: where it sends
+/// events of KV caches
 int emulate_open(lua_State* L, Run& run) {
   const Json given = script::to_json(L, 2, "emulate");
   auto box = std::make_shared<ServerBox>();
-  box->server = std::make_unique<Server>(run, server_options(given));
+  ServerOptions options = server_options(given);
+  options.prompts.item_tokens = item_tokens(L, run);
+  box->server = std::make_unique<Server>(run, std::move(options));
   Json ports = Json::array();
   for (const int port : box->server->ports()) ports.push_back(port);
   script::push_object<ServerBox>(L, box);

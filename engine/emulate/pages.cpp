@@ -195,7 +195,8 @@ void Server::serve_tokens(Exchange& exchange, const std::string& path) const {
     out["prompt"] = text_of(tokens);
     return exchange.answer(200, dump_json(out), json_type);
   }
-  if (const auto text = prompt_text(body, tokens)) tokens = pieces_of(*text, options_.prompts);
+  if (const auto text = prompt_text(body, options_.prompts, tokens))
+    tokens = pieces_of(*text, options_.prompts);
   if (path == "/v1/messages/count_tokens") {
     out["input_tokens"] = static_cast<std::int64_t>(tokens.size());
     return exchange.answer(200, dump_json(out), json_type);

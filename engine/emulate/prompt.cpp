@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "http/refused.h"
 #include "serve/traces/identity.h"
 
 namespace rooflua::emulate {
@@ -36,6 +37,20 @@ void add_blocks(std::string_view bytes, double bytes_per_block, Prompt& out) {
 }
 
 }  // namespace
+
+std::string item_text(const Item& item, const PromptRules& rules) {
+  if (!rules.item_tokens)
+    throw http::Refused(400, "this model takes text alone, and the request has an image or a sound",
+                        "messages");
+  const double bytes = static_cast<double>(rules.item_tokens(item)) * rules.bytes_per_token;
+  std::string out(static_cast<std::size_t>(std::llround(bytes)), ' ');
+  std::uint64_t content = item.content;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i % 16 == 0) content = spread(content);
+    out[i] = static_cast<char>('a' + (content >> (4 * (i % 16)) & 15));
+  }
+  return out;
+}
 
 Prompt count_text(std::string_view text, const PromptRules& rules) {
   Prompt out;

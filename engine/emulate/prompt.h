@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulate/items.h"
 #include "serve/contract/request.h"
 
 namespace rooflua::emulate {
@@ -18,6 +19,7 @@ namespace rooflua::emulate {
 struct PromptRules {
   double bytes_per_token = 4;      // of text; >= 1
   std::int32_t block_tokens = 16;  // of a block; >= 1
+  ItemTokens item_tokens;          // empty: the model takes text alone
 };
 
 struct Prompt {
@@ -25,6 +27,10 @@ struct Prompt {
   /// A number below 2^53 of each block, the last one may be shorter: hash_ids of a trace.
   std::vector<std::int64_t> blocks;
 };
+
+/// Text that stands for an item in a prompt: it counts as many tokens, and is the same for the same
+/// data. @throws Refused where the model takes none of its kind
+std::string item_text(const Item& item, const PromptRules& rules);
 
 Prompt count_text(std::string_view text, const PromptRules& rules);
 Prompt count_tokens(std::span<const std::int64_t> tokens, const PromptRules& rules);

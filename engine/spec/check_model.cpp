@@ -1,5 +1,7 @@
 // validate(), declared in model.h: ranges of a model's figures, and relations between them.
 
+#include <cmath>
+
 #include "base/error.h"
 #include "spec/figures/model.h"
 #include "spec/layer_kinds.h"
@@ -53,6 +55,25 @@ void check_tails(const Model& model, const std::string& where) {
   for (const MlpLayers& each : model.mlps) check(each.prefill_tail, "mlp." + each.name);
 }
 
+/// A processor turns pixels into patches, whose price needs the encoder's shape.
+void check_vision(const VisionEncoder& vision, const std::string& where) {
+  if (vision.processor.empty()) return;
+  const auto need = [&](int value, const char* key) {
+    if (value > 0) return;
+    throw Error(where + "vision." + key, "needed where the encoder has a processor");
+  };
+  need(vision.layers, "layers");
+  need(vision.heads, "heads");
+  need(vision.patch_size, "patch_size");
+  const int side = static_cast<int>(std::lround(std::sqrt(vision.patches_per_token)));
+  if (side * side != vision.patches_per_token)
+    throw Error(where + "vision.patches_per_token",
+                "expected the square of a side, found " + std::to_string(vision.patches_per_token));
+  if (vision.whole_layers > vision.layers)
+    throw Error(where + "vision.whole_layers", std::to_string(vision.whole_layers) + " of " +
+                                                   std::to_string(vision.layers) + " layers");
+}
+
 }  // namespace
 
 void check_experts(const MixtureOfExperts& moe, const std::string& where) {
@@ -75,6 +96,7 @@ void validate(const Model& model, std::string_view origin) {
     if (each.moe) check_experts(*each.moe, where + "mlp." + each.name + ".");
   check_layers(model, where);
   check_tails(model, where);
+  if (model.vision) check_vision(*model.vision, where);
   context_limits(model);
 }
 

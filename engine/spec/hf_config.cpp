@@ -226,7 +226,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   read_shape(model, fields, model_class);
   check_stated(model_class, fields, ignored);
   read_defaults(model, fields, model_class);
-  model.vision = vision_encoder(fields, model.hidden_size);
+  model.vision = vision_encoder(fields, model.family, model.hidden_size);
   read_latent_attention(model, fields);
   check_heads(model, fields);
   read_experts(model, fields, model_class);

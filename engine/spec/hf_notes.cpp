@@ -29,7 +29,9 @@ void note_parts_without_price(Model& model, const Fields& config) {
     }
   }
   for (const char* encoder : {"vision", "audio"}) {
-    if (config.has(std::string(encoder) + "_config"))
+    const bool priced =
+        encoder == std::string_view("vision") && model.vision && model.vision->has_price();
+    if (!priced && config.has(std::string(encoder) + "_config"))
       add(model, std::string("the ") + encoder + " encoder is not counted");
   }
 }

@@ -118,7 +118,7 @@ struct AttentionLayers {
   std::optional<DeltaRule> delta;
   std::optional<Mamba2> mamba;
   declared::KindPointer by_file;  // what the file of a declared kind says
-  int declared_tp = 1;             // ranks that its caches are divided by: on_rank()
+  int declared_tp = 1;            // ranks that its caches are divided by: on_rank()
 
   /// The word of its kind, or the name of its file.
   std::string kind_name() const;
@@ -152,13 +152,34 @@ struct NgramTable {
   }
 };
 
-/// The encoder of a multi-modal model, which takes memory besides the language model: 16 bit.
+/// Matrices that are alike, of what projects the output of an encoder.
+struct Projection {
+  int inputs = 0, outputs = 0;
+  int times = 1;
+  bool per_patch = false;  // it runs before patches are merged into tokens
+};
+
+/// The encoder of images and videos of a multi-modal model, in 16 bit. Without `layers` it takes
+/// memory, and its time is not known.
 struct VisionEncoder {
   double parameters = 0;  // with what projects its output
   int hidden_size = 0, intermediate_size = 0;
   int patches_per_token = 1;  // that it merges into one token of the language model
   int image_tokens = 0;       // of the largest image; 0: small images
+  int layers = 0, heads = 0;
+  bool gated = false;  // MLPs of gate, up, down; false: up, down
+  int patch_size = 0;  // pixels of a side
+  int channels = 3;
+  int patch_frames = 1;                   // frames of a video that are one patch
+  int window = 0;                         // patches that attend to each other; 0: those of a frame
+  int whole_layers = 0;                   // layers without that window
+  std::vector<Projection> projector;      // between its output and the language model
+  std::string processor;                  // which sizes give how many patches (scripts/processors)
+  double min_pixels = 0, max_pixels = 0;  // of its parameters, 0: its own
+  int edge = 0, tiles = 0;
   std::string source;
+
+  bool has_price() const { return layers > 0 && !processor.empty(); }
 };
 
 enum class MlpKind { dense, moe, both, declared };
@@ -177,8 +198,8 @@ struct MlpLayers {
   int intermediate_size = 0;  // of the dense MLP
   bool gated = true;          // gate, up, down; false = up, down
   std::optional<MixtureOfExperts> moe;
-  int visits = 0;        // that a pass pays to each of them; 0 = one
-  int prefill_tail = 0;  // as those of attention
+  int visits = 0;                      // that a pass pays to each of them; 0 = one
+  int prefill_tail = 0;                // as those of attention
   declared::KindPointer by_file = {};  // as that of attention
 
   std::string kind_name() const;

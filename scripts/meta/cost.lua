@@ -300,6 +300,7 @@ function cost.explain(call) end
 ---@field draft_passes integer? the most of one of them
 ---@field adapters integer? different low-rank adapters of its requests
 ---@field adapter_tokens integer? of requests that have one; default all
+---@field images table[]? of kind "price": {width, height} in pixels, whose encoder runs in front of the step
 ---@field group {ranks: integer, tokens: integer, max_tokens: integer, prefills: integer}? of ranks that step together
 
 --- A batch like those that the engine gives to a step model.

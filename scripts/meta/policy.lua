@@ -235,6 +235,20 @@ function policy.where(instance) end
 --- released
 ---@field bind? fun(self, context: rooflua.TiersContext) called once before
 
+--- What a file of scripts/processors returns: what an item becomes in the prompt of a model that names it in `vision`.
+--- A kind of items that it has no method for is refused.
+---@class rooflua.Processor: rooflua.PolicyClass
+---@field image? fun(self, width: integer, height: integer, shape: rooflua.EncoderShape): integer, integer[], integer?
+---@field video? fun(self, frames: integer, width: integer, height: integer, shape: rooflua.EncoderShape): integer,
+--- integer[], integer? tokens of the prompt, patches of each sequence of attention, and embeddings: tokens that the
+--- encoder makes, where these are not the patches over merge^2
+---@field audio? fun(self, seconds: number, shape: rooflua.EncoderShape): integer, integer[], integer?
+
+---@class rooflua.EncoderShape
+---@field patch_size integer pixels along a side
+---@field patch_frames integer frames of a patch
+---@field merge integer patches along a side of a token
+
 --- A chunk of content in a store.
 ---@class rooflua.StoredBlock
 ---@field depth_tokens integer from the prompt's first token to its own last one

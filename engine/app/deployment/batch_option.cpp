@@ -29,7 +29,7 @@ std::pair<std::int64_t, std::int64_t> pair_of(const std::string& text, char sepa
 }  // namespace
 
 Json batch_of(const std::vector<std::string>& prefill, const std::vector<std::string>& decode,
-              const char* command) {
+              const char* command, const std::vector<std::string>& images) {
   Json batch = Json::object();
   batch["name"] = "step";
   Json prefills = Json::array();
@@ -48,7 +48,18 @@ Json batch_of(const std::vector<std::string>& prefill, const std::vector<std::st
     for (std::int64_t i = 0; i < count; ++i) contexts.push_back(context);
   }
   if (!decode.empty()) batch["decode_contexts"] = std::move(contexts);
-  if (prefill.empty() && decode.empty()) {
+  Json sizes = Json::array();
+  for (const std::string& each : images) {
+    const auto [width, height] = pair_of(each, 'x', "--images", "WxH, for example 1024x768");
+    if (width < 1 || width > 1'000'000 || height > 1'000'000)
+      throw Error("--images", "a side has 1 to 1,000,000 pixels, found '" + each + "'");
+    Json size = Json::object();
+    size["width"] = width;
+    size["height"] = height;
+    sizes.push_back(std::move(size));
+  }
+  if (!images.empty()) batch["images"] = std::move(sizes);
+  if (prefill.empty() && decode.empty() && images.empty()) {
     throw Error(command, "nothing to price: give --prefill CTX+NEW or --decode CTXxCOUNT");
   }
   return batch;

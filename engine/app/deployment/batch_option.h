@@ -9,8 +9,9 @@
 namespace rooflua::app {
 
 /// As kind "price" has it.
-/// @throws Error for what is no such batch, and where neither is given
+/// @param images  "1024x768"
+/// @throws Error for what is no such batch, and where none is given
 Json batch_of(const std::vector<std::string>& prefill, const std::vector<std::string>& decode,
-              const char* command);
+              const char* command, const std::vector<std::string>& images = {});
 
 }  // namespace rooflua::app

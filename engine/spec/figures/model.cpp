@@ -22,6 +22,13 @@ constexpr auto sampling_rows = rows_of<Sampling>(
                                          "whether the logits of a request are sorted"),
     figure<&Sampling::source>("source", open, "where the values were published"));
 
+constexpr auto projection_rows = rows_of<Projection>(
+    figure<&Projection::inputs>("inputs", "elements", 1, mlp_width, needed, "of a row"),
+    figure<&Projection::outputs>("outputs", "elements", 1, mlp_width, needed, "of a result"),
+    figure<&Projection::times>("times", "matrices", 1, most_layers, open, "that are alike"),
+    figure<&Projection::per_patch>("per_patch", open,
+                                   "rows are patches; false: tokens of the language model"));
+
 constexpr auto vision_rows = rows_of<VisionEncoder>(
     figure<&VisionEncoder::parameters>("parameters", "parameters", 1, 1e12, needed,
                                        "with what projects its output"),
@@ -33,6 +40,31 @@ constexpr auto vision_rows = rows_of<VisionEncoder>(
                                               "that become one token of the language model"),
     figure<&VisionEncoder::image_tokens>("image_tokens", "tokens", 0, 1e9, open,
                                          "of the largest image; 0: small images"),
+    figure<&VisionEncoder::layers>("layers", "layers", 0, most_layers, open,
+                                   "of the encoder; 0: its time is not known"),
+    figure<&VisionEncoder::heads>("heads", "heads", 0, most_heads, open, "of its attention"),
+    figure<&VisionEncoder::gated>("gated", open, "MLPs of gate, up, down; false: up, down"),
+    figure<&VisionEncoder::patch_size>("patch_size", "pixels", 0, 1e4, open, "a side of a patch"),
+    figure<&VisionEncoder::channels>("channels", "channels", 1, 1e4, open, "of a pixel"),
+    figure<&VisionEncoder::patch_frames>("patch_frames", "frames", 1, 1e4, open,
+                                         "of a video that are one patch"),
+    figure<&VisionEncoder::window>("window", "patches", 0, 1e9, open,
+                                   "that attend to each other; 0: all of a frame"),
+    figure<&VisionEncoder::whole_layers>(
+        "whole_layers", "layers", 0, most_layers, open,
+        "that attend to all of a frame where others have a window"),
+    part<&VisionEncoder::projector>("projector", open,
+                                    "the matrices between its output and the language model"),
+    figure<&VisionEncoder::processor>("processor", open,
+                                      "file of scripts/processors: tokens of an item by its size"),
+    figure<&VisionEncoder::min_pixels>("min_pixels", "pixels", 0, 1e12, open,
+                                       "that the processor scales an image up to; 0: its own"),
+    figure<&VisionEncoder::max_pixels>("max_pixels", "pixels", 0, 1e12, open,
+                                       "that it scales an image down to; 0: its own"),
+    figure<&VisionEncoder::edge>("edge", "pixels", 0, 1e6, open,
+                                 "longest side of an image, or of a tile; 0: the processor's own"),
+    figure<&VisionEncoder::tiles>("tiles", "tiles", 0, 1e4, open,
+                                  "most tiles of an image; 0: the processor's own"),
     figure<&VisionEncoder::source>("source", open, "where the values were published").hidden());
 
 constexpr auto ngram_rows = rows_of<NgramTable>(
@@ -159,9 +191,16 @@ const FigureTable& figures<NgramTable>() {
 }
 
 template <>
+const FigureTable& figures<Projection>() {
+  static const FigureTable table = table_of<Projection>(
+      "Projection", "matrices of what projects the output of an encoder", projection_rows);
+  return table;
+}
+
+template <>
 const FigureTable& figures<VisionEncoder>() {
   static const FigureTable table = table_of<VisionEncoder>(
-      "VisionEncoder", "takes memory besides the language model, whose counts leave it out",
+      "VisionEncoder", "the encoder of images, which counts of the language model leave out",
       vision_rows);
   return table;
 }

@@ -34,6 +34,8 @@ const FigureTable& figures<NgramTable>();
 template <>
 const FigureTable& figures<Sampling>();
 template <>
+const FigureTable& figures<Projection>();
+template <>
 const FigureTable& figures<VisionEncoder>();
 template <>
 const FigureTable& figures<ModelNote>();

@@ -1,7 +1,9 @@
 #include "spec/hf/vision.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
+#include <string_view>
 
 namespace rooflua::hf {
 
@@ -13,9 +15,118 @@ double first_of(const Fields& fields, std::initializer_list<std::string_view> ke
   return key.empty() ? otherwise : fields.number(key).value_or(otherwise);
 }
 
-/// A projection of merged patches, or of single ones: two layers, the second one as wide as the
-/// language model.
-double projector(const Fields& vision, double width, double hidden) {
+/// What stands between an encoder and the language model.
+enum class Projector {
+  merger,     // two matrices over merged patches, and copies of them (DeepStack)
+  one,        // one matrix
+  shuffled,   // three matrices over merged patches (Llama 4)
+  mistral,    // one matrix over merged patches, and two behind it
+  per_patch,  // two matrices over single patches, and two over merged ones (MiniMax-M3)
+};
+
+/// Encoders that are known by the word of their model. Sources: modeling_*.py of transformers;
+/// kimi_k25: vllm/model_executor/models/kimi_k25_vit.py.
+struct Known {
+  std::string_view family, processor;
+  Projector projector = Projector::merger;
+  bool gated = false;     // whatever hidden_act says
+  bool positions = true;  // a table of positions, which rotated ones need not
+  int image_tokens = 0;   // of the largest image; 0: of its edge
+  bool has_edge = false;  // image_size bounds an image, or is the size of a tile
+};
+constexpr int merged_image_tokens = 16384;  // the processors of Qwen's encoders
+constexpr Known known[] = {
+    {"qwen2_vl", "qwen2_vl", Projector::merger, false, true, merged_image_tokens},
+    {"qwen2_5_vl", "qwen2_vl", Projector::merger, false, true, merged_image_tokens},
+    {"qwen3_vl", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
+    {"qwen3_vl_moe", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
+    {"qwen3_5", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
+    {"qwen3_5_moe", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
+    {"kimi_k25", "kimi", Projector::merger, false, true, 4096},
+    {"gemma3", "gemma3", Projector::one, false, true, 0, true},
+    {"gemma4", "gemma4", Projector::one, true, true, 280},
+    {"llama4", "llama4", Projector::shuffled, false, true, 0, true},
+    {"mistral3", "pixtral", Projector::mistral, true, false, 0, true},
+    {"minimax_m3", "minimax_m3", Projector::per_patch, false, false, 576},
+    {"minimax_m3_vl", "minimax_m3", Projector::per_patch, false, false, 576},
+};
+
+const Known* known_by(std::string_view family) {
+  const auto* found = std::find_if(std::begin(known), std::end(known),
+                                   [&](const Known& each) { return each.family == family; });
+  return found == std::end(known) ? nullptr : found;
+}
+
+double position_weights(const Fields& vision, double width) {
+  const double patch = first_of(vision, {"patch_size"}, 14);
+  const double stated = first_of(vision, {"num_position_embeddings"}, 0);
+  if (stated > 0) return stated * width;
+  const double grid = first_of(vision, {"init_pos_emb_height"}, 0);
+  if (grid > 0) return grid * first_of(vision, {"init_pos_emb_width"}, grid) * width;
+  const double each_axis = first_of(vision, {"position_embedding_size"}, 0);
+  if (each_axis > 0) return 2 * each_axis * width;
+  const double side = first_of(vision, {"image_size"}, 0) / patch;
+  return side * side * width;
+}
+
+/// Patches along a side of what becomes one token.
+double merged_side(const Fields& config, const Fields& vision, const Known* about) {
+  if (about != nullptr && about->processor == "gemma3") {
+    const double side =
+        first_of(vision, {"image_size"}, 896) / first_of(vision, {"patch_size"}, 14);
+    const double tokens = first_of(config, {"mm_tokens_per_image"}, 256);
+    return tokens > 0 ? std::sqrt(side * side / tokens) : 0;
+  }
+  if (const double ratio = first_of(vision, {"pixel_shuffle_ratio"}, 0); ratio > 0)
+    return 1 / ratio;
+  if (about != nullptr && about->projector == Projector::per_patch)
+    return first_of(vision, {"spatial_merge_size"}, 2);
+  const Json* kernel = vision.find("merge_kernel_size");
+  if (kernel != nullptr && kernel->is_array() && !kernel->items().empty() &&
+      kernel->items()[0].is_number())
+    return kernel->items()[0].number();
+  if (about != nullptr && about->projector == Projector::mistral)
+    return first_of(config, {"spatial_merge_size"}, 2);
+  return first_of(vision, {"spatial_merge_size", "pooling_kernel_size"}, 1);
+}
+
+Projection matrix(double inputs, double outputs, double times = 1, bool per_patch = false) {
+  return {static_cast<int>(inputs), static_cast<int>(outputs), static_cast<int>(times), per_patch};
+}
+
+std::vector<Projection> projector_of(const Fields& config, const Fields& vision, Projector form,
+                                     double width, double side, double hidden) {
+  const double merged = width * side * side;
+  switch (form) {
+    case Projector::merger: {
+      const Json* deep = vision.find("deepstack_visual_indexes");
+      const double copies =
+          1.0 +
+          (deep != nullptr && deep->is_array() ? static_cast<double>(deep->items().size()) : 0.0);
+      return {matrix(merged, merged, copies),
+              matrix(merged, first_of(vision, {"out_hidden_size"}, hidden), copies)};
+    }
+    case Projector::one:
+      return {matrix(width, hidden)};
+    case Projector::shuffled: {
+      const double inner = first_of(vision, {"projector_input_dim"}, 4096);
+      const double outer = first_of(vision, {"projector_output_dim"}, 4096);
+      return {matrix(merged, inner), matrix(inner, outer), matrix(outer, hidden)};
+    }
+    case Projector::mistral:
+      return {matrix(merged, width), matrix(width, hidden), matrix(hidden, hidden)};
+    case Projector::per_patch: {
+      const double inner = first_of(config, {"projector_hidden_size"}, hidden);
+      return {matrix(width, inner, 1, true), matrix(inner, hidden, 1, true),
+              matrix(hidden * side * side, inner), matrix(inner, hidden)};
+    }
+  }
+  return {};
+}
+
+/// Of an encoder whose model is not known: a projection of merged patches, or of single ones, in
+/// two layers, the second one as wide as the language model.
+double projector_weights(const Fields& vision, double width, double hidden) {
   const double side = first_of(vision, {"spatial_merge_size"}, 0);
   if (side > 0) {
     const double merged = width * side * side;
@@ -24,45 +135,91 @@ double projector(const Fields& vision, double width, double hidden) {
   return width * hidden + hidden * hidden;
 }
 
-double position_weights(const Fields& vision, double width) {
-  const double patch = first_of(vision, {"patch_size"}, 14);
-  const double stated = first_of(vision, {"num_position_embeddings"}, 0);
-  const double side = first_of(vision, {"image_size"}, 0) / patch;
-  return (stated > 0 ? stated : side * side) * width;
+double weights_of(const std::vector<Projection>& projector) {
+  double out = 0;
+  for (const Projection& each : projector)
+    out += static_cast<double>(each.inputs) * each.outputs * each.times;
+  return out;
 }
 
-constexpr int merged_image_tokens = 16384;  // the processors of encoders that merge patches
+/// Windows of attention (Qwen2.5-VL), in patches.
+void read_windows(const Fields& vision, VisionEncoder& out) {
+  const double window = first_of(vision, {"window_size"}, 0);
+  const Json* whole = vision.find("fullatt_block_indexes");
+  if (!(window >= out.patch_size) || whole == nullptr || !whole->is_array()) return;
+  const double side = window / out.patch_size;
+  out.window = static_cast<int>(side * side);
+  out.whole_layers = static_cast<int>(whole->items().size());
+}
+
+/// What its price follows from. Its weights are counted anew.
+void read_price(const Fields& config, const Fields& vision, const Known& about, double hidden,
+                VisionEncoder& out) {
+  const double heads =
+      first_of(vision, {"num_heads", "num_attention_heads", "vt_num_attention_heads"}, 0);
+  const double layers = first_of(vision, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}, 0);
+  if (!(heads >= 1 && heads <= 1e4)) return;
+  const double side = merged_side(config, vision, &about);
+  if (!(side >= 1 && side <= 1e3)) return;
+  out.layers = static_cast<int>(layers);
+  out.heads = static_cast<int>(heads);
+  out.patches_per_token = static_cast<int>(side * side + 0.5);
+  out.projector = projector_of(config, vision, about.projector, out.hidden_size, side, hidden);
+  out.processor = about.processor;
+  if (about.has_edge) out.edge = static_cast<int>(first_of(vision, {"image_size"}, 0));
+  const double tokens = double(out.edge) * out.edge / out.patch_size / out.patch_size /
+                        std::max(1, out.patches_per_token);
+  out.image_tokens = about.image_tokens > 0 ? about.image_tokens : static_cast<int>(tokens);
+  read_windows(vision, out);
+  const double matrices = out.gated ? 3 : 2, width = out.hidden_size;
+  out.parameters =
+      layers * (4 * width * width + matrices * width * out.intermediate_size) +
+      double(out.channels) * out.patch_size * out.patch_size * out.patch_frames * width +
+      (about.positions ? position_weights(vision, width) : 0) + weights_of(out.projector);
+}
 
 }  // namespace
 
-std::optional<VisionEncoder> vision_encoder(const Fields& config, int hidden_size) {
+std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::string& family,
+                                            int hidden_size) {
   const auto vision = config.table("vision_config");
   if (!vision) return std::nullopt;
-  const double width = first_of(*vision, {"embed_dim", "hidden_size"}, 0);
-  const double layers = first_of(*vision, {"depth", "num_hidden_layers"}, 0);
+  const Known* about = known_by(family);
+  const double width = first_of(*vision, {"embed_dim", "vt_hidden_size", "hidden_size"}, 0);
+  const double layers =
+      first_of(*vision, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}, 0);
   const double ratio = first_of(*vision, {"mlp_ratio"}, 4);
-  const double inner = first_of(*vision, {"intermediate_size"}, ratio * width);
+  const double inner =
+      first_of(*vision, {"intermediate_size", "vt_intermediate_size"}, ratio * width);
   const double side = first_of(*vision, {"spatial_merge_size"}, 1);
+  const double patch = first_of(*vision, {"patch_size"}, 14);
+  const double channels = first_of(*vision, {"in_channels", "in_chans", "num_channels"}, 3);
+  const double frames = first_of(*vision, {"temporal_patch_size"}, 1);
   constexpr double most = 1e6;
   for (const double each : {width, layers, inner, side}) {
     if (!(each >= 1 && each <= most)) return std::nullopt;
   }
-  // SiLU stands between gate and up, the others after one projection.
-  const double matrices = vision->text("hidden_act").value_or("") == "silu" ? 3 : 2;
-  const double patch = first_of(*vision, {"patch_size"}, 14);
-  const double channels = first_of(*vision, {"in_channels", "in_chans", "num_channels"}, 3);
-  const double frames = first_of(*vision, {"temporal_patch_size"}, 1);
-  const Json* deep = vision->find("deepstack_visual_indexes");
-  const double projectors =
-      1.0 + (deep != nullptr && deep->is_array() ? static_cast<double>(deep->items().size()) : 0.0);
+  for (const double each : {patch, channels, frames}) {
+    if (!(each >= 1 && each <= 1e4)) return std::nullopt;
+  }
   VisionEncoder out;
-  out.parameters = layers * (4 * width * width + matrices * width * inner) +
-                   channels * patch * patch * frames * width + position_weights(*vision, width) +
-                   projectors * projector(*vision, width, hidden_size);
+  // SiLU stands between gate and up, the others after one projection.
+  out.gated =
+      (about != nullptr && about->gated) || vision->text("hidden_act").value_or("") == "silu";
   out.hidden_size = static_cast<int>(width);
   out.intermediate_size = static_cast<int>(inner);
   out.patches_per_token = static_cast<int>(side * side);
   out.image_tokens = side > 1 ? merged_image_tokens : 0;
+  out.patch_size = static_cast<int>(patch);
+  out.channels = static_cast<int>(channels);
+  out.patch_frames = static_cast<int>(frames);
+  const Json* deep = vision->find("deepstack_visual_indexes");
+  const double projectors =
+      1.0 + (deep != nullptr && deep->is_array() ? static_cast<double>(deep->items().size()) : 0.0);
+  out.parameters = layers * (4 * width * width + (out.gated ? 3 : 2) * width * inner) +
+                   channels * patch * patch * frames * width + position_weights(*vision, width) +
+                   projectors * projector_weights(*vision, width, hidden_size);
+  if (about != nullptr) read_price(config, *vision, *about, hidden_size, out);
   return out;
 }
 

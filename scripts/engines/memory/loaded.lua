@@ -69,7 +69,8 @@ end
 local function beside_bytes(facts, stage)
   local model, counts = facts.model, facts.counts
   local bytes = model.max_model_len * rotated_width(model) * counts.dtype_bytes
-  if facts.images and model.vision and stage == 1 then bytes = bytes + model.vision.parameters * 2 / facts.tp end
+  local ranks = facts.values.encoder_mode == "data" and 1 or facts.tp
+  if facts.images and model.vision and stage == 1 then bytes = bytes + model.vision.parameters * 2 / ranks end
   if facts.drafter and stage == #counts.stages then bytes = bytes + facts.drafter.weight_bytes end
   if facts.adapter_bytes then bytes = bytes + facts.adapter_bytes end
   if facts.redundant_expert_bytes then bytes = bytes + facts.redundant_expert_bytes end

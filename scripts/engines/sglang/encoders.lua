@@ -16,9 +16,10 @@ local has_own_width = { kimi_k25 = true }
 
 local siglip_width, siglip_layers = 1152, 27 -- SigLIP So400m
 
---- Layers of an encoder, of its parameters less the two projections behind it.
+--- Layers of an encoder; where its model states none, of its parameters less the two projections behind it.
 local function layers_of(model)
   local vision = model.vision
+  if vision.layers > 0 then return vision.layers end
   local width, inner, hidden = vision.hidden_size, vision.intermediate_size, model.hidden_size
   if width == siglip_width then return siglip_layers end
   return math.floor((vision.parameters - width * hidden - hidden * hidden) / (4 * width * width + 2 * width * inner))

@@ -164,7 +164,7 @@ return flags.list {
       max-mamba-cache-size:i mamba-track-interval:i
       uses-mamba-radix-cache enable-int8-mamba-checkpoint int8-mamba-ckpt-size:i mamba-max-states-per-path:i
       enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i enable-mamba2-spec-replay ]] },
-    { "images and their encoder are not modelled", [[ enable-multimodal mm-enable-dp-encoder language-only
+    { "images and their encoder are not modelled", [[ enable-multimodal language-only
       language-model-only encoder-only enable-llama4-multimodal>=0.4.5<0.4.6
       encoder-urls:l encoder-transfer-backend:t encoder-bootstrap-port:i encoder-register-urls:l
       enable-adaptive-dispatch-to-encoder enable-mm-global-cache enable-prefix-mm-cache

@@ -57,11 +57,11 @@ return flags.list {
     swap-space:n !calculate-kv-scales<0.28 prefix-caching-hash-algo:t !disable-cascade-attn !disable-async-output-proc
     !use-v2-block-manager !enable-flashinfer-autotune !multi-step-stream-outputs
     mm-processor-kwargs:j mm-processor-cache-gb:n mm-processor-cache-type:t mm-shm-cache-max-object-size-mb:i
-    mm-encoder-tp-mode:t mm-encoder-attn-backend:t mm-encoder-attn-dtype:t mm-hasher-algorithm:t mm-tensor-ipc:t
+    mm-encoder-attn-backend:t mm-encoder-attn-dtype:t mm-hasher-algorithm:t mm-tensor-ipc:t
     mm-ipc-gpu-memory-gb:n mm-processor-device:t media-io-kwargs:j !interleave-mm-strings video-pruning-rate:n
-    !disable-mm-preprocessor-cache !enable-mm-embeds !mm-device-do-normalize
+    !disable-mm-preprocessor-cache !enable-mm-embeds
     mm-encoder-fp8-scale-path:t mm-encoder-fp8-scale-save-path:t mm-encoder-fp8-scale-save-margin:n
-    !enable-multimodal-encoder-data-parallel video-pruning-method:t cohere-format:t !cohere-is-reasoning-model
+    video-pruning-method:t cohere-format:t !cohere-is-reasoning-model
     !enable-fault-tolerance fault-tolerance-config:j
   ]],
   not_modelled = {

@@ -20,14 +20,28 @@ local function profiled_tokens(facts)
   return stated or max(2048, facts.max_model_len), true
 end
 
---- The vision encoder at its budget, which holds the largest image: the widest layer of its patches, and the cache of
---- its output.
+--- Elements that the encoder makes for a token: those of the language model, once for each layer that it feeds.
+local function embedding_width(model)
+  local width = model.hidden_size
+  for _, each in ipairs(model.vision.projector) do
+    if each.outputs == model.hidden_size and not each.per_patch then width = max(width, each.outputs * each.times) end
+  end
+  return width
+end
+
+--- The vision encoder over as many of the largest images as its budget holds, one at least: the widest layer of their
+--- patches with their output; and that output alone, which is kept while the dummy run of the language model follows.
+--- Source: vllm/v1/worker/gpu_model_runner.py, profile_run: encoder_cache["tmp"].
+--- @return number peak bytes of the pass
+--- @return number kept bytes
 local function encoder_bytes(facts, tokens)
   local vision = facts.images and facts.model.vision
-  if not vision then return 0 end
-  tokens = max(tokens, vision.image_tokens)
-  return 2 * tokens * (vision.patches_per_token * (vision.intermediate_size + 4 * vision.hidden_size)
-    + facts.model.hidden_size)
+  if not vision then return 0, 0 end
+  local largest = vision.image_tokens
+  tokens = largest > 0 and max(1, floor(tokens / largest)) * largest or tokens
+  local kept = 2 * tokens * embedding_width(facts.model)
+  local patches = vision.patches_per_token * (vision.intermediate_size + 4 * vision.hidden_size)
+  return 2 * tokens * patches + kept, facts.values.generation ~= "V0" and kept or 0
 end
 
 --- Entries of an index, FP8 with a scale, that a step with prompts gathers from the cache.
@@ -58,12 +72,14 @@ end
 --- Peak of the dummy run besides the weights.
 local function activation_bytes(facts)
   local tokens, samples = profiled_tokens(facts)
-  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens),
-    prefix_bytes(facts, tokens))
-  if not samples then return peak end
-  local rows = min(facts.seats, tokens)
-  return max(peak, facts.sampler_bytes * rows * facts.model.vocab_size
-    + tokens * facts.model.hidden_size * facts.counts.dtype_bytes)
+  local encoder, kept = encoder_bytes(facts, tokens)
+  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), prefix_bytes(facts, tokens))
+  if samples then
+    local rows = min(facts.seats, tokens)
+    peak = max(peak, facts.sampler_bytes * rows * facts.model.vocab_size
+      + tokens * facts.model.hidden_size * facts.counts.dtype_bytes)
+  end
+  return max(encoder, peak + kept)
 end
 
 --- Numbers of tokens for which graphs are captured, up to the largest.

@@ -25,8 +25,8 @@ local settings = { "deployment.max_model_len=300", "deployment.max_model_len=2",
   "deployment.kv_blocks=40", "workload.num_requests=1" }
 
 --- Kinds of which no request fails: they price steps, correct what ends too early, or search for what holds.
-local without_failures = { price = true, lookup = true, bucketing = true, correction = true, search = true,
-  plan = true, candidates = true, objective = true, strategy = true, power = true }
+local without_failures = { price = true, processor = true, lookup = true, bucketing = true, correction = true,
+  search = true, plan = true, candidates = true, objective = true, strategy = true, power = true }
 
 --- Policies of plans: what requests do is not theirs, so that one setting shows that they survive failures.
 local of_plans = { candidates = true, objective = true, strategy = true, power = true }

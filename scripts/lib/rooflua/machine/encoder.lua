@@ -1,17 +1,139 @@
--- A stub: constants.
-local encoder = {}
-function encoder.of(model) return { name = model.name } end
-function encoder.item(_, item)
-  local tokens = math.max(1, math.floor((item.width or 640) * (item.height or 640) / 1024))
-  return { kind = item.kind, tokens = tokens, rows = { tokens * 4 } }
+-- The encoder of a model: what items (images, videos, sounds) become in the prompt, and what a pass over them costs.
+-- How many tokens an item has says the processor of its model (scripts/processors).
+local core = require "rooflua.base.core"
+local cost = require "rooflua.cost"
+local named_policies = require "rooflua.sandbox.named_policies"
+local policy = require "rooflua.policy"
+local Prepared = require "rooflua.machine.prepared"
+
+local encoder = {
+  --- What a result with passes says of them.
+  doubt = "encoder: its attention has few measured rows, and intervals come from runs without images "
+    .. "(docs/ENCODERS.md: published passes)",
+}
+
+-- Items of a model ------------------------------------------------------------------------------------------
+
+local own_parameters = { "min_pixels", "max_pixels", "edge", "tiles" } -- of a processor, that a model may state
+local kinds = { "image", "video", "audio" }
+
+--- The processor of an encoder, with what its model states.
+local function processor_of(model, vision)
+  local class = named_policies.class("processors", vision.processor)
+  if not class then
+    core.fail("%s: vision.processor: %s", model.name, named_policies.unknown("processors", vision.processor))
+  end
+  local given = {}
+  for _, name in ipairs(own_parameters) do
+    local value = vision[name]
+    if value and value ~= 0 then given[name] = value end
+  end
+  local ok, made = pcall(class, given)
+  if not ok then core.fail("%s: vision: %s", model.name, tostring(made)) end
+  return made
 end
-function encoder.host_s() return 0 end
-function encoder.pricer()
+
+--- What the encoder of a model takes; nil of a model without one, or whose file states too little of it.
+---@return table? {vision, processor, shape, takes = {image = true}}
+function encoder.of(model)
+  local vision = model.vision and core.plain(model.vision)
+  if not vision or (vision.processor or "") == "" then return nil end
+  local processor, takes = processor_of(model, vision), {}
+  for _, kind in ipairs(kinds) do takes[kind] = type(processor[kind]) == "function" or nil end
+  return { vision = vision, model = model, processor = processor, takes = takes,
+    shape = { patch_size = vision.patch_size, patch_frames = vision.patch_frames,
+      merge = math.floor(math.sqrt(vision.patches_per_token) + 0.5) } }
+end
+
+local item_keys = { "width", "height", "frames", "seconds" }
+
+--- "video", "image" or "audio", by what an item states.
+local function kind_of(item)
+  return item.seconds ~= nil and "audio" or item.frames ~= nil and "video" or "image"
+end
+
+--- An item of a request: {width, height}, with names or without; {frames =, width =, height =}; {seconds =}.
+---@param description table of encoder.of
+---@return table {kind, tokens = in the prompt, rows = patches of each sequence of attention, embeddings}
+function encoder.item(description, item)
+  local what = "an item"
+  local given = core.table(item, what)
+  if given[1] ~= nil then
+    local named = core.copy(given)
+    named.width, named.height, named[1], named[2] = given[1], given[2], nil, nil
+    given = named
+  end
+  core.check_keys(given, item_keys, what)
+  local kind = kind_of(given)
+  if not description.takes[kind] then
+    core.fail("%s takes no %s (processor %s)", description.model.name, kind, description.processor.name)
+  end
+  local tokens, rows, embeddings
+  local function side(name) return core.whole(given[name], what .. ": " .. name, 1) end
+  if kind == "audio" then
+    tokens, rows, embeddings = description.processor:audio(core.positive(given.seconds, what .. ": seconds"),
+      description.shape)
+  elseif kind == "video" then
+    tokens, rows, embeddings = description.processor:video(side "frames", side "width", side "height",
+      description.shape)
+  else
+    tokens, rows, embeddings = description.processor:image(side "width", side "height", description.shape)
+  end
+  local patches = 0
+  for _, n in ipairs(rows) do patches = patches + n end
+  return { kind = kind, tokens = tokens, rows = rows, embeddings = embeddings or patches / description.shape.merge ^ 2 }
+end
+
+--- Host time of an item in front of the encoder: decoding, scaling, cutting into patches. It follows from the pixels
+--- that a client sends, by the engine's release.
+---@param machine table of machine/prepared.lua
+---@param item table as encoder.item takes it
+---@return number seconds
+function encoder.host_s(machine, item)
+  local pixels = (item.width or item[1] or 0) * (item.height or item[2] or 0) * (item.frames or 1)
+  return pixels * machine.engine.values.pixel_s
+end
+
+-- Passes ----------------------------------------------------------------------------------------------------
+
+--- A step model that has tables of kernels, bound: that of the scenario, or the one that is shipped.
+local function kernels_of(machine)
+  local own = machine.step_policy
+  local class = named_policies.class("steps", "kernels")
+  local instance = policy.class_of(own) == class and own or class {}
+  return Prepared.bind(machine, instance, "steps")
+end
+
+--- Whether ranks encode items of their own: what the engine's release does where nothing is stated.
+local function has_whole_items(machine, options)
+  local mode = options and options.mode or machine.engine and machine.engine.values.encoder_mode
+  if mode ~= nil and mode ~= "weights" and mode ~= "data" then
+    core.fail("encoder: mode: expected \"weights\" or \"data\", found %s", core.describe(mode))
+  end
+  return mode == "data"
+end
+
+--- A function that prices one pass over items on one replica, within what is priced around it: seconds.
+---@param machine table of machine/prepared.lua
+---@param options table? {mode = "weights" (tensor parallel) or "data" (whole items on ranks)}; default the engine's
+function encoder.passes(machine, options)
+  local description = encoder.of(machine.model)
+  if not description then core.fail("%s has no encoder whose price is known", machine.model.name) end
+  local own = require("steps.kernels.encoder").of(kernels_of(machine), description.vision,
+    has_whole_items(machine, options))
+  return function(items) return own:time(items) end, description
+end
+
+--- A function that prices one pass over items, by itself.
+---@return fun(items: table[]): {time_s: number, evidence_s: table<string, number>, operations: table[]}
+function encoder.pricer(machine, options)
+  local passes = encoder.passes(machine, options)
   return function(items)
-    local time_s = 1e-3
-    for _, item in ipairs(items) do time_s = time_s + 2e-6 * item.tokens end
-    return { time_s = time_s, evidence_s = { modelled = time_s },
-      operations = { { name = "encoder", evidence = "modelled", time_s = time_s } } }
+    local tree = cost.explain(function() return passes(items) end)
+    local evidence_s = {}
+    for name, share in pairs(tree.evidence) do evidence_s[name] = share * tree.time_s end
+    return { time_s = tree.time_s, evidence_s = evidence_s, operations = tree.rows }
   end
 end
+
 return encoder

@@ -3,6 +3,7 @@ local answers = require "rooflua.intervals.answers"
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
+local encoder = require "rooflua.machine.encoder"
 local floors = require "rooflua.machine.floors"
 local fits = require "rooflua.machine.fits"
 local json = require "rooflua.json"
@@ -28,6 +29,20 @@ local function check_adapters(prepared, key, item)
   end
 end
 
+--- The items that the encoder sees in the step of a batch: nil where it states none, and the batch without them.
+local function items_of(prepared, key, given)
+  if type(given) ~= "table" or batch.is(given) or core.plain(given).images == nil then return nil, given end
+  local items = {}
+  prepared.reader:at(key, function()
+    local own = encoder.of(prepared.model) or core.fail("images: %s has no encoder whose price is known",
+      prepared.model.name)
+    for i, each in ipairs(core.table(core.plain(given).images, "images")) do items[i] = encoder.item(own, each) end
+  end)
+  local rest = core.copy(given)
+  rest.images = nil
+  return items, rest
+end
+
 --- The batches of kind "price", with names.
 function prices.batches(prepared)
   local out, count = {}, #core.plain(prepared.given.price)
@@ -38,11 +53,13 @@ function prices.batches(prepared)
     local key = "price[" .. i .. "]"
     local name = type(given) == "table" and given.name or nil
     if name ~= nil then prepared.reader:at(key, core.plain_text, name, "name") end
+    local items
+    items, given = items_of(prepared, key, given)
     local item = batch.is(given) and given or prepared.reader:at(key, batch.new, given)
     check_adapters(prepared, key, item)
     out[i] = {
       name = name or "batch " .. i,
-      batch = item,
+      batch = item, items = items,
     }
   end
   return out
@@ -115,10 +132,11 @@ local function lengthened(evidence, before_s, time_s)
   return out
 end
 
-local function price_one(prepared, steps, item, drafter)
+--- @param encode table? {passes of machine/encoder.lua, items}: a pass of the encoder in front of the step
+local function price_one(prepared, steps, item, drafter, encode)
   local time_s
   local tree = cost.explain(function()
-    time_s = model_time(steps, drafter, item)
+    time_s = (encode and encode[1](encode[2]) or 0) + model_time(steps, drafter, item)
     return time_s
   end)
   check_time(prepared, steps, time_s)
@@ -177,10 +195,12 @@ function prices.price(prepared, options)
   local batches, kept = prices.batches(prepared), 0
   local steps = Prepared.steps(prepared)
   local out, evidence_s, times_s, total_s = json.array {}, {}, {}, 0
-  local undone, looks = {}, floors.may_undo(prepared)
+  local undone, looks, passes = {}, floors.may_undo(prepared), nil
   ledger.with_corrections(prepared.corrections, function()
     for i, item in ipairs(batches) do
-      local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch)
+      if item.items then passes = passes or encoder.passes(prepared) end
+      local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch, nil,
+        item.items and { passes, item.items })
       priced.name = item.name
       kept = kept + #priced.rows
       for _, sentence in ipairs(looks and floors.sentences(priced.rows) or {}) do undone[#undone + 1] = sentence end
@@ -199,6 +219,7 @@ function prices.price(prepared, options)
       end
     end
   end)
+  if passes then undone[#undone + 1] = encoder.doubt end
   local shares = {}
   if total_s > 0 then
     for name, seconds in pairs(evidence_s) do shares[name] = seconds / total_s end

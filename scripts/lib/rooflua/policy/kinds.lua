@@ -4,7 +4,7 @@
 --
 -- folder    where policies of the kind are looked for by name
 -- doc       what they decide
--- of        what asks them where no run does: a plan, or a campaign
+-- of        what asks them where no key of a run does: a plan, a campaign, or the description of a model
 -- optional  methods that a policy may leave out: a name that is nearly one of them is refused
 local kinds = {}
 
@@ -33,16 +33,18 @@ local rows = {
   { folder = "objectives", of = "plan", doc = "of a plan: what the best deployment is" },
   { folder = "strategies", of = "plan", doc = "of a plan: in which order candidates are simulated" },
   { folder = "power", of = "plan", doc = "of a plan: what GPUs draw" },
+  { folder = "processors", of = "model", optional = { "image", "video", "audio" },
+    doc = "how many tokens of a prompt an image, a video or a sound becomes, by its size" },
   { folder = "campaigns", of = "campaign", doc = "where the shards of a sweep run" },
 }
 
 function kinds.rows() return rows end
 
---- Names of the folders, in order: of all kinds, or of those of a run, and of a plan where `plan` is true.
+--- Names of the folders, in order: of all kinds, or of those that a run loads, and a plan where `plan` is true.
 function kinds.folders(of_run, plan)
   local out = {}
   for _, row in ipairs(rows) do
-    if not of_run or not row.of or plan and row.of == "plan" then out[#out + 1] = row.folder end
+    if not of_run or not row.of or row.of == "model" or plan and row.of == "plan" then out[#out + 1] = row.folder end
   end
   return out
 end

@@ -1,6 +1,7 @@
 -- A scenario that is served over HTTP: what clients send is served in place of its workload (engine/emulate).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local encoder = require "rooflua.machine.encoder"
 local catalogue = require "rooflua.engines.catalogue"
 local changes = require "rooflua.serving.changes"
 local choice = require "rooflua.engines.choice"
@@ -113,6 +114,19 @@ local function server_options(reader, given, state, asked, told)
     most_streams = asked.most_streams, request_s = asked.request_s }
 end
 
+--- Counts an image or a sound of a request by the rule of the model's processor: tokens, or nil and why not. Nil where
+--- the model takes text alone.
+local function item_tokens(model)
+  local own = encoder.of(model)
+  if not own then return nil end
+  return function(kind, width, height, seconds)
+    local item = kind == "audio" and { seconds = seconds } or { width = width, height = height }
+    local ok, found = pcall(encoder.item, own, item)
+    if not ok then return nil, tostring(found) end
+    return found.tokens, nil
+  end
+end
+
 --- What cannot be served.
 local function check(reader, given, asked)
   if not asked.ports_each then return end
@@ -195,7 +209,7 @@ function emulated.run(reader, given, options)
   local state = live.state(simulation)
   local run = state.run
   local own = server_options(reader, given, state, asked, told)
-  local server, ports, kv_addresses = native.emulate_open(run, own)
+  local server, ports, kv_addresses = native.emulate_open(run, own, item_tokens(state.replicas[1].prepared.model))
   announce(asked, ports, own, asked.quiet)
   if own.kv_events then kv_events.announce(own.kv_events, kv_addresses, asked.quiet) end
   while true do
