@@ -5,7 +5,6 @@
 ---
 --- A size is { width, height } in pixels, of a video with `frames`. `count` is a number or a distribution of lengths,
 --- of which a uniform one may be 0. `most_videos` bounds the videos of a request.
-local core = require "rooflua.base.core"
 local lengths = require "rooflua.lengths"
 
 local pictures = {}
@@ -13,11 +12,11 @@ local pictures = {}
 local function wrong(message, ...) error("workload.images: " .. message:format(...), 0) end
 
 local function size_of(each, i)
-  if type(each) ~= "table" then wrong("[%d]: expected { width, height }, found %s", i, core.describe(each)) end
+  if type(each) ~= "table" then wrong("[%d]: expected { width, height }, found a %s", i, type(each)) end
   local width, height = each.width or each[1], each.height or each[2]
   for name, value in pairs { width = width or false, height = height or false } do
     if type(value) ~= "number" or not (value >= 1) then
-      wrong("[%d]: %s: expected pixels from 1 on, found %s", i, name, core.describe(value))
+      wrong("[%d]: %s: expected pixels from 1 on, found %s", i, name, tostring(value))
     end
   end
   return { width = width, height = height, frames = each.frames, weight = each.weight or 1 }
@@ -54,15 +53,18 @@ end
 
 --- What draws the images of a request: fun(): sizes. nil where no request has any.
 function pictures.drawer(images, stream)
-  if type(images) ~= "table" then wrong("expected a list of { width, height }, found %s", core.describe(images)) end
-  images = core.plain(images)
+  if type(images) ~= "table" then wrong("expected a list of { width, height }, found a %s", type(images)) end
   if images.sizes == nil and images.count == nil then
     local list = sizes_of(images)
     if #list == 0 then return nil end
     return function() return list end
   end
-  core.check_keys(images, { "count", "sizes", "most_videos" }, "workload.images", "key")
-  local sizes, count = sizes_of(core.plain(images.sizes or {})), counter(images.count, stream)
+  for key in pairs(images) do
+    if key ~= "count" and key ~= "sizes" and key ~= "most_videos" then
+      wrong("unknown key %s (known: count, most_videos, sizes)", tostring(key))
+    end
+  end
+  local sizes, count = sizes_of(images.sizes or {}), counter(images.count, stream)
   if #sizes == 0 then wrong("sizes: expected at least one { width, height }") end
   return function()
     local out, videos = {}, 0
@@ -88,9 +90,10 @@ function pictures.added(source, about)
       list[#list + 1] = { width = size.width, height = size.height, frames = size.frames, id = id }
     end
     if #images + #videos == 0 then return at_s, prompt, output, fields end
-    fields = fields and core.copy(fields) or {}
-    fields.items = { images = images, video = videos, at = about.behind and prompt or 0 }
-    return at_s, prompt, output, fields
+    local own = {}
+    for key, value in pairs(fields or {}) do own[key] = value end
+    own.items = { images = images, video = videos, at = about.behind and prompt or 0 }
+    return at_s, prompt, output, own
   end
   if type(source) ~= "function" and (type(source) ~= "table" or source.plays) then
     error("workload: images are added to requests that are drawn one by one, not to plays or traces", 0)

@@ -61,7 +61,9 @@ class EncoderPart final : public Part,
     return encoders_ ? "requests share encoders" : std::string();
   }
 
-  Picoseconds earliest() override { return encoders_ ? encoders_->due() : never; }
+  Picoseconds earliest() override {
+    return encoders_ ? std::max(core_.now, encoders_->due()) : never;
+  }
   void pass(Moment moment) override;
 
   void sent(std::int32_t slot, const RowSent* row) override;

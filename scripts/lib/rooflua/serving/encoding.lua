@@ -15,8 +15,15 @@ local Encoding = policy.define { name = "encoder", doc = "The encoder of the eng
 
 local unlimited = 2 ^ 30
 
---- Bytes of one embedding, which has the width of the model and its format of activations.
-local function embedding_bytes(model) return model.hidden_size * 2 end
+--- Bytes of one embedding in 16 bit. It has the width of the model, once for each layer that the encoder feeds.
+local function embedding_bytes(model)
+  local width = model.hidden_size
+  for _, each in ipairs(core.plain(model.vision.projector)) do
+    local is_output = each.outputs == model.hidden_size and not each.per_patch
+    if is_output then width = math.max(width, each.outputs * each.times) end
+  end
+  return width * 2
+end
 
 --- What the engine of a replica does, and what deployment.encoder says instead. vLLM's numbers are tokens of a step and
 --- at least the largest item; SGLang's are bytes.
@@ -50,15 +57,19 @@ local function pool_of(reader, encoders, network)
     bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
 end
 
+--- A sentence of every output.
+local function note(prepared, sentence)
+  local notes = core.copy(prepared.engine_notes or {})
+  if not core.is_among(sentence, notes) then notes[#notes + 1] = sentence end
+  prepared.engine_notes = notes
+end
+
 --- A sentence of every output where encoders are described and no request needs one.
 local function note_unused(all)
   local said = all.encoders and all.encoders.place .. ".encoder"
   for _, each in ipairs(all.replicas) do said = said or each.encoder and "deployment.encoder" end
   if not said then return end
-  local first = all.replicas[1].prepared
-  local notes = core.copy(first.engine_notes or {})
-  notes[#notes + 1] = said .. " changes nothing: no request has images, sounds or videos"
-  first.engine_notes = notes
+  note(all.replicas[1].prepared, said .. " changes nothing: no request has images, sounds or videos")
 end
 
 --- Adds a machine on which items are encoded. Returns its number.
@@ -101,6 +112,7 @@ function encoding.of(reader, given, all, source)
   out.machine = shared.shared(function(size) return encoder.host_s(first, size) end)
   out.pricers, out.config = {}, { replicas = {} }
   add_replicas(out, reader, all.replicas)
+  note(first, encoder.doubt)
   if all.encoders then
     out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
