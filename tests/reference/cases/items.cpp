@@ -26,6 +26,13 @@ ServingCase with_items(ServingCase question, ItemCase& items) {
     }
   }
   question.spell_tokens();
+  VllmConfig& config = question.config;  // longer prompts need room
+  config.chunked_prefill = true;
+  for (const Prompt& prompt : question.prompts) {
+    const int longest = prompt.plain.prompt + prompt.plain.max_new + config.lookahead;
+    config.max_model_len = std::max(config.max_model_len, longest + 1);
+    config.blocks = std::max(config.blocks, longest / config.block_size + 2 + config.seat_blocks);
+  }
   return question;
 }
 
