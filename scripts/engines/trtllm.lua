@@ -259,7 +259,8 @@ return {
       code = "tensorrt_llm/_torch/moe/fused_moe/communication/communication_factory.py: create_strategy",
       source = "pull request 9486 and communication_factory.py: the one-sided exchange is tried first" },
     { pixel_s = 11.65e-9, source = "the processor of transformers, as vLLM's pull request 50411 measured it" },
-    { encoder_mode = "weights", source = "tensorrt_llm/_torch/models: encoders have the mapping of the language model" },
+    { encoder_mode = "weights",
+      source = "tensorrt_llm/_torch/models: encoders have the mapping of the language model" },
     { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all", source = "docs/source/features/helix.md: Helix alone, on "
       .. "decode servers behind servers that prefill; not modelled" },
     { experts_apart = false, source = "issue 6577, open" },

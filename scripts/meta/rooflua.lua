@@ -22,7 +22,7 @@ local rooflua = {}
 ---@alias rooflua.PolicyKind
 ---| "steps"|"schedulers"|"routers"|"workloads"|"lookup"|"bucketing"|"corrections"|"metrics"|"speculators"
 ---| "acceptance"|"drafters"|"tiers"|"eviction"|"deciders"|"admission"|"clients"|"autoscalers"|"faults"|"balancers"
----| "candidates"|"objectives"|"strategies"|"power"|"campaigns"|"engines"
+---| "candidates"|"objectives"|"strategies"|"power"|"processors"|"campaigns"|"engines"
 -- end of kinds of policies
 
 --- The policies of one folder of scripts/: name, doc, parameters.

@@ -5,12 +5,32 @@
 local spec = {}
 
 -- generated: classes of models
----@class rooflua.VisionEncoder takes memory besides the language model, whose counts leave it out
+---@class rooflua.Projection matrices of what projects the output of an encoder
+---@field inputs integer of a row
+---@field outputs integer of a result
+---@field times integer that are alike
+---@field per_patch boolean rows are patches; false: tokens of the language model
+
+---@class rooflua.VisionEncoder the encoder of images, which counts of the language model leave out
 ---@field parameters number with what projects its output
 ---@field hidden_size integer of a patch
 ---@field intermediate_size integer of its MLPs
 ---@field patches_per_token integer that become one token of the language model
 ---@field image_tokens integer of the largest image; 0: small images
+---@field layers integer of the encoder; 0: its time is not known
+---@field heads integer of its attention
+---@field gated boolean MLPs of gate, up, down; false: up, down
+---@field patch_size integer a side of a patch
+---@field channels integer of a pixel
+---@field patch_frames integer of a video that are one patch
+---@field window integer that attend to each other; 0: all of a frame
+---@field whole_layers integer that attend to all of a frame where others have a window
+---@field projector rooflua.Projection[] the matrices between its output and the language model
+---@field processor string file of scripts/processors: tokens of an item by its size
+---@field min_pixels number that the processor scales an image up to; 0: its own
+---@field max_pixels number that it scales an image down to; 0: its own
+---@field edge integer longest side of an image, or of a tile; 0: the processor's own
+---@field tiles integer most tiles of an image; 0: the processor's own
 
 ---@class rooflua.Sampling how tokens are drawn if a request does not say
 ---@field temperature number 0: the most probable token

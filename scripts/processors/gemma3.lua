@@ -16,8 +16,9 @@ local Gemma3 = policy.define {
 }
 
 function Gemma3:image(_, _, shape)
-  local patches = math.floor(self.edge / shape.patch_size) ^ 2
-  return patches / shape.merge ^ 2 + self.marks, { patches }
+  local side = math.floor(self.edge / shape.patch_size)
+  local patches = side * side
+  return patches / shape.patches_per_token + self.marks, { patches }
 end
 
 return Gemma3

@@ -1,5 +1,5 @@
---- Gemma 4: an image becomes the largest with its ratio of sides that has at most 280 tokens of 3 x 3 patches of 16 x 16;
---- the encoder runs over 2,520 patches, of which the last are padding.
+--- Gemma 4: an image becomes the largest with its ratio of sides that has at most 280 tokens of 3 x 3 patches of
+--- 16 x 16; the encoder runs over 2,520 patches, of which the last are padding.
 local policy = require "rooflua.policy"
 
 local floor, min = math.floor, math.min
@@ -18,8 +18,8 @@ local Gemma4 = policy.define {
 }
 
 function Gemma4:image(width, height, shape)
-  local side, patches = shape.patch_size * shape.merge, self.max_tokens * shape.merge ^ 2
-  local scale = math.sqrt(patches * shape.patch_size ^ 2 / (width * height))
+  local side, patches = shape.patch_size * shape.merge, self.max_tokens * shape.patches_per_token
+  local scale = math.sqrt(patches * (shape.patch_size * shape.patch_size) / (width * height))
   local wide, high = floor(scale * width / side), floor(scale * height / side) -- tokens
   if wide == 0 and high == 0 then error(("a picture of %dx%d pixels has no token"):format(width, height), 0) end
   if high == 0 then wide, high = min(floor(width / height), self.max_tokens), 1 end

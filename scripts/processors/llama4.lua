@@ -1,6 +1,6 @@
---- Llama 4: an image is cut into at most 16 tiles of 336 pixels and has, where there is more than one, a small copy of all
---- of it besides. A tile is a sequence of 576 patches and one of its class, and becomes 144 tokens. Marks begin and end
---- the image, and stand between tiles.
+--- Llama 4: an image is cut into at most 16 tiles of 336 pixels and has, where there is more than one, a small copy of
+--- all of it besides. A tile is a sequence of 576 patches and one of its class, and becomes 144 tokens. Marks begin and
+--- end the image, and stand between tiles.
 local policy = require "rooflua.policy"
 local resize = require "processors.shared.resize"
 
@@ -40,10 +40,11 @@ end
 
 function Llama4:image(width, height, shape)
   local wide, high = grid_of(self, width, height)
-  local patches, tiles = (self.edge / shape.patch_size) ^ 2, wide * high
-  local each = patches / shape.merge ^ 2
+  local side, tiles = self.edge / shape.patch_size, wide * high
+  local patches = side * side
+  local each = patches / shape.patches_per_token
   local marks, count = 3, 1 -- begin, copy, end
-  if tiles > 1 then marks, count = marks + tiles, tiles + 1 end -- behind each tile but one, and behind each line of them
+  if tiles > 1 then marks, count = marks + tiles, tiles + 1 end -- one behind each tile, of a line or of a tile
   return count * each + marks, resize.sequences(count, patches + 1)
 end
 

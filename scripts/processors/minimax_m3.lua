@@ -1,5 +1,5 @@
---- MiniMax-M3: sides are multiples of 28 pixels, a token is 2 x 2 patches of 14 x 14, and an image has at most 672 x 672
---- pixels. How many frames of a video it takes is not known here.
+--- MiniMax-M3: sides are multiples of 28 pixels, a token is 2 x 2 patches of 14 x 14, and an image has at most 672 x
+--- 672 pixels. How many frames of a video it takes is not known here.
 local policy = require "rooflua.policy"
 local resize = require "processors.shared.resize"
 
@@ -21,7 +21,7 @@ function MinimaxM3:image(width, height, shape)
   resize.check(width, height)
   local wide, high = resize.smart(width, height, factor, self.min_pixels, self.max_pixels, { least_side = factor })
   local patches = wide / shape.patch_size * (high / shape.patch_size)
-  return patches / shape.merge ^ 2, { patches }
+  return patches / shape.patches_per_token, { patches }
 end
 
 return MinimaxM3

@@ -1,5 +1,5 @@
---- Qwen2-VL and Qwen2.5-VL: sides are multiples of 28 pixels, a token is 2 x 2 patches of 14 x 14. Two frames of a video
---- are one layer of patches, which attend within that layer.
+--- Qwen2-VL and Qwen2.5-VL: sides are multiples of 28 pixels, a token is 2 x 2 patches of 14 x 14. Two frames of a
+--- video are one layer of patches, which attend within that layer.
 local policy = require "rooflua.policy"
 local resize = require "processors.shared.resize"
 
@@ -11,8 +11,8 @@ local resize = require "processors.shared.resize"
 local Qwen2Vl = policy.define {
   name = "qwen2_vl",
   doc = "Sides are rounded to whole tokens, within bounds on the pixels; bounds of a video hold for each frame.",
-  source = "transformers 4.45 to 5.14: models/qwen2_vl/image_processing_qwen2_vl.py, video_processing_qwen2_vl.py; bounds: "
-    .. "preprocessor_config.json of the releases",
+  source = "transformers 4.45 to 5.14: models/qwen2_vl/image_processing_qwen2_vl.py, video_processing_qwen2_vl.py; "
+    .. "bounds: preprocessor_config.json of the releases",
   params = {
     min_pixels = { default = 56 * 56, unit = "pixels", min = 1, doc = "Fewest of an image." },
     max_pixels = { default = 12845056, unit = "pixels", min = 1, doc = "Most of an image." },
@@ -23,7 +23,7 @@ local Qwen2Vl = policy.define {
 
 local function counted(wide, high, layers, shape)
   local patches = wide / shape.patch_size * (high / shape.patch_size)
-  return layers * patches / shape.merge ^ 2, resize.sequences(layers, patches)
+  return layers * patches / shape.patches_per_token, resize.sequences(layers, patches)
 end
 
 function Qwen2Vl:image(width, height, shape)

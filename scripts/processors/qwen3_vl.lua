@@ -9,8 +9,8 @@ local resize = require "processors.shared.resize"
 local Qwen3Vl = policy.define {
   name = "qwen3_vl",
   doc = "As qwen2_vl, with patches of 16 pixels; bounds of a video hold for all its frames together.",
-  source = "transformers 4.57 to 5.14: models/qwen3_vl/video_processing_qwen3_vl.py, without cap_pixels_per_frame; bounds: "
-    .. "preprocessor_config.json, video_preprocessor_config.json of the releases",
+  source = "transformers 4.57 to 5.14: models/qwen3_vl/video_processing_qwen3_vl.py, without cap_pixels_per_frame; "
+    .. "bounds: preprocessor_config.json, video_preprocessor_config.json of the releases",
   extends = Qwen2Vl,
   params = {
     min_pixels = { default = 65536, unit = "pixels", min = 1, doc = "Fewest of an image." },
@@ -33,7 +33,7 @@ function Qwen3Vl:video(frames, width, height, shape)
   local wide, high = resize.smart(width, height, factor, self.video_min_pixels, self.video_max_pixels,
     { frames = frames, counted = resize.nearest(frames, shape.patch_frames) })
   local layers, patches = math.ceil(frames / shape.patch_frames), wide / shape.patch_size * (high / shape.patch_size)
-  return layers * patches / shape.merge ^ 2, resize.sequences(layers, patches)
+  return layers * patches / shape.patches_per_token, resize.sequences(layers, patches)
 end
 
 return Qwen3Vl

@@ -72,7 +72,8 @@ for _, name in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", 
   end
 end
 -- What schedulers, routers and policies around the engines see is of no module.
-for _, name in ipairs { "rooflua", "schedulers", "routers", "control", "control_clients", "control_fleets" } do
+for _, name in ipairs { "rooflua", "schedulers", "routers", "processors", "control", "control_clients",
+  "control_fleets" } do
   have_stub[name] = nil
 end
 for name in pairs(have_stub) do problem("stub %s is of no module", name) end

@@ -12,12 +12,13 @@ const auto home = test::source_dir();
 
 /// A config.json with a language model of a few figures, and this encoder.
 Model with_vision(const std::string& type, int hidden, const std::string& vision,
-                  const std::string& more = "") {
+                  const std::string& more = "",
+                  const std::string& text = R"("model_type": "llama")") {
   return model_from_document(
-      parse_json(R"({"model_type": ")" + type + R"(", )" + more +
-                     R"("text_config": {"model_type": "llama", "num_hidden_layers": 2,
-                 "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 64,
-                 "intermediate_size": 64, "vocab_size": 64, "hidden_size": )" +
+      parse_json(R"({"model_type": ")" + type + R"(", )" + more + R"("text_config": {)" + text +
+                     R"(, "num_hidden_layers": 12, "num_attention_heads": 16,
+                     "num_key_value_heads": 16, "head_dim": 64, "intermediate_size": 64,
+                     "vocab_size": 64, "hidden_size": )" +
                      std::to_string(hidden) + R"(}, "vision_config": )" + vision + "}",
                  "test"),
       "mine", "config.json");
@@ -58,7 +59,8 @@ void check_alike(const Model& mine, const char* shipped, double weights_within) 
   CHECK_FALSE(has_note(model, "the vision encoder is not counted"));
 }
 
-const std::string qwen = R"("depth": 27, "hidden_size": 1152, "num_heads": 16,
+const std::string qwen =
+    R"("model_type": "qwen3_vl_moe", "depth": 27, "hidden_size": 1152, "num_heads": 16,
   "intermediate_size": 4304, "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2,
   "in_channels": 3, "num_position_embeddings": 2304, "hidden_act": "gelu_pytorch_tanh")";
 const std::string siglip = R"("num_hidden_layers": 27, "hidden_size": 1152,
@@ -75,18 +77,27 @@ TEST_CASE("the encoders of config.json are those of the shipped models") {
               "qwen3.5-397b-a17b", 0.002);
   check_alike(
       with_vision("gemma3", 5376, "{" + siglip + R"(, "image_size": 896, "patch_size": 14})",
-                  R"("mm_tokens_per_image": 256, )"),
+                  R"("mm_tokens_per_image": 256, )",
+                  R"("model_type": "gemma3_text", "sliding_window": 1024,
+                          "sliding_window_pattern": 6)"),
       "gemma-3-27b", 0.002);
   check_alike(
-      with_vision("gemma4", 5376, "{" + siglip + R"(, "patch_size": 16, "pooling_kernel_size": 3,
+      with_vision(
+          "gemma4", 5376,
+          "{" + siglip +
+              R"(, "model_type": "gemma4_vision", "patch_size": 16, "pooling_kernel_size": 3,
                           "position_embedding_size": 10240})"),
       "gemma-4-31b", 0.05);
-  check_alike(with_vision("llama4", 5120, R"({"hidden_act": "gelu", "hidden_size": 1408,
+  check_alike(
+      with_vision(
+          "llama4", 5120,
+          R"({"model_type": "llama4_vision_model", "hidden_act": "gelu", "hidden_size": 1408,
       "image_size": 336, "intermediate_size": 5632, "num_attention_heads": 16, "num_channels": 3,
       "num_hidden_layers": 34, "patch_size": 14, "pixel_shuffle_ratio": 0.5,
       "projector_input_dim": 4096, "projector_output_dim": 4096, "vision_output_dim": 4096})"),
-              "llama-4-scout", 0.01);
-  check_alike(with_vision("mistral3", 4096, R"({"head_dim": 64, "hidden_act": "silu",
+      "llama-4-scout", 0.01);
+  check_alike(with_vision("mistral3", 4096,
+                          R"({"model_type": "pixtral", "head_dim": 64, "hidden_act": "silu",
       "hidden_size": 1024, "image_size": 1540, "intermediate_size": 4096,
       "num_attention_heads": 16, "num_channels": 3, "num_hidden_layers": 24, "patch_size": 14})",
                           R"("spatial_merge_size": 2, )"),
@@ -95,15 +106,19 @@ TEST_CASE("the encoders of config.json are those of the shipped models") {
       with_vision("kimi_k25", 7168, R"({"vt_hidden_size": 1152, "vt_intermediate_size": 4304,
       "vt_num_attention_heads": 16, "vt_num_hidden_layers": 27, "patch_size": 14,
       "merge_kernel_size": [2, 2], "init_pos_emb_height": 64, "init_pos_emb_width": 64})"),
-      "kimi-k2.5", 0.005);
-  check_alike(with_vision("minimax_m3_vl", 6144, R"({"hidden_size": 1280, "intermediate_size": 5120,
+      "kimi-k2.5", 0.01);
+  check_alike(
+      with_vision(
+          "minimax_m3_vl", 6144,
+          R"({"model_type": "minimax_m3_vl_vision", "hidden_size": 1280, "intermediate_size": 5120,
       "num_hidden_layers": 32, "num_attention_heads": 16, "image_size": 2016, "patch_size": 14,
       "temporal_patch_size": 2, "spatial_merge_size": 2, "hidden_act": "gelu"})"),
-              "minimax-m3", 1e-4);
+      "minimax-m3", 1e-4);
 }
 
 TEST_CASE("windows of Qwen2.5-VL are patches, and some layers see all") {
-  const Model model = with_vision("qwen2_5_vl", 2048, R"({"depth": 32, "hidden_size": 1280,
+  const Model model = with_vision("qwen2_5_vl", 2048,
+                                  R"({"model_type": "qwen2_5_vl", "depth": 32, "hidden_size": 1280,
       "num_heads": 16, "intermediate_size": 3420, "out_hidden_size": 2048, "patch_size": 14,
       "spatial_merge_size": 2, "temporal_patch_size": 2, "hidden_act": "silu", "window_size": 112,
       "fullatt_block_indexes": [7, 15, 23, 31]})");

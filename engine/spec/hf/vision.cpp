@@ -51,10 +51,26 @@ constexpr Known known[] = {
     {"minimax_m3_vl", "minimax_m3", Projector::per_patch, false, false, 576},
 };
 
-const Known* known_by(std::string_view family) {
+/// "gemma3" of "gemma3_text", "llama4" of "llama4_vision_model".
+std::string_view without_part(std::string_view type) {
+  for (const std::string_view part : {"_text", "_vision_model", "_vision", "_visual"})
+    if (type.ends_with(part)) return type.substr(0, type.size() - part.size());
+  return type;
+}
+
+const Known* known_as(std::string_view family) {
   const auto* found = std::find_if(std::begin(known), std::end(known),
                                    [&](const Known& each) { return each.family == family; });
   return found == std::end(known) ? nullptr : found;
+}
+
+/// By the word of the encoder, or of the language model, whose own file has another one.
+const Known* known_by(const Fields& vision, std::string_view family) {
+  if (vision.has("vt_hidden_size")) return known_as("kimi_k25");
+  const std::string type = vision.text("model_type").value_or("");
+  if (type == "pixtral") return known_as("mistral3");
+  const Known* found = known_as(without_part(type));
+  return found != nullptr ? found : known_as(without_part(family));
 }
 
 double position_weights(const Fields& vision, double width) {
@@ -184,7 +200,7 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::str
                                             int hidden_size) {
   const auto vision = config.table("vision_config");
   if (!vision) return std::nullopt;
-  const Known* about = known_by(family);
+  const Known* about = known_by(*vision, family);
   const double width = first_of(*vision, {"embed_dim", "vt_hidden_size", "hidden_size"}, 0);
   const double layers =
       first_of(*vision, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}, 0);

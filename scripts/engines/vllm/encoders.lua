@@ -1,6 +1,6 @@
---- How vLLM's ranks share the encoder of images, when it runs, how long its output is kept, and what an image costs on
---- the host before. Each rank has a part of the encoder's weights, or all of them and some of the images. A pass and the
---- cache have as many embeddings as a step has tokens; an image alone may have more.
+--- How vLLM's ranks share the encoder of images, when it runs, how long its output is kept, and what an image costs
+--- on the host before. Each rank has a part of the encoder's weights, or all of them and some of the images. A pass and
+--- the cache have as many embeddings as a step has tokens; an image alone may have more.
 local host_source = "pull request 50411 of 2026-07-30: 12.22 ms for an image of 1024 x 1024 pixels in the processor of "
   .. "transformers, 6.27 ms where the GPU scales its pixels"
 

@@ -11,7 +11,6 @@
 --- Source: vllm/model_executor/models/qwen3_vl.py, Qwen3_VisionTransformer; vllm/model_executor/models/vision.py,
 --- run_dp_sharded_mrope_vision_model (whole items on ranks).
 local cost = require "rooflua.cost"
-local ops = require "steps.kernels.ops"
 
 local floor, max = math.floor, math.max
 
@@ -40,7 +39,7 @@ end
 --- Operations over all patches, less attention.
 local function of_patches(vision, tp)
   local width, inner, layers = vision.hidden_size, vision.intermediate_size, vision.layers
-  local pixels = vision.channels * vision.patch_size ^ 2 * vision.patch_frames
+  local pixels = vision.channels * vision.patch_size * vision.patch_size * vision.patch_frames
   local list = { gemm("patch_embed", pixels, width, 1), small("positions", nil, 3 * width, 1),
     small("norm", "norm", 2 * width, 2 * layers), gemm("qkv", width, 3 * width / tp, layers),
     small("rope", "rope", 4 * width / tp, layers), gemm("out", width / tp, width, layers),

@@ -15,7 +15,7 @@ local Own = policy.define {
 function Own:image(width, height, shape)
   local side = shape.patch_size * shape.merge
   local tokens = math.min(self.most_tokens, math.ceil(width / side) * math.ceil(height / side))
-  return tokens, { tokens * shape.merge ^ 2 }
+  return tokens, { tokens * shape.patches_per_token }
 end
 
 return Own

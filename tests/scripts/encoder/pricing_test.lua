@@ -8,8 +8,9 @@ local rooflua = require "rooflua"
 
 local function machine(given)
   given = given or {}
-  local own = { rooflua = 1, kind = "price", model = given.model or "qwen3-vl-30b-a3b", engine = given.engine or "vllm 0.24",
-    hardware = given.hardware or "h200-sxm", deployment = { tp = given.tp or 1 }, price = given.price or { { decodes = 1 } } }
+  local own = { rooflua = 1, kind = "price", model = given.model or "qwen3-vl-30b-a3b", hardware = "h200-sxm",
+    engine = given.engine or "vllm 0.24", deployment = { tp = given.tp or 1 },
+    price = given.price or { { decodes = 1 } } }
   return Prepared.of(Reader.new "test", own)
 end
 
@@ -93,6 +94,9 @@ end)
 
 test("what a model does not take is an error, and a model of text has no encoder", function()
   test.equal(encoder.of(rooflua.spec.model "qwen3-8b"), nil)
+  test.raises("language_model_only", function()
+    encoder.pricer(machine { engine = { "vllm 0.24", language_model_only = true } })
+  end)
   local own = encoder.of(rooflua.spec.model "gemma-3-27b")
   for _, each in ipairs { { { frames = 8, width = 9, height = 9 }, "video" }, { { seconds = 3 }, "audio" },
     { { width = 0, height = 4 }, "width" }, { { width = 5 }, "height" }, { { 5, 5, size = 3 }, "size" },

@@ -74,7 +74,7 @@ local function compare(name, seed, shape, reference)
 end
 
 local function shape_of(patch_size, merge, patch_frames)
-  return { patch_size = patch_size, merge = merge, patch_frames = patch_frames or 1 }
+  return { patch_size = patch_size, merge = merge, patches_per_token = merge * merge, patch_frames = patch_frames or 1 }
 end
 
 test("Qwen2-VL, Qwen3-VL and MiniMax-M3 scale within bounds on pixels", function()
@@ -131,14 +131,16 @@ test("every image of Gemma 3 has 256 tokens and four marks", function()
 end)
 
 test("Gemma 4 fills 280 tokens as far as whole ones fit", function()
-  -- Where whole tokens fit exactly the source's doubles decide: 110 x 77 pixels could be 20 x 14 tokens, and are 19 x 14.
+  -- Where whole tokens fit exactly the source's doubles decide: 110 x 77 pixels could be 20 x 14 tokens, and are 19 x
+  -- 14.
   test.equal((processor "gemma4":image(110, 77, shape_of(16, 3))), 19 * 14 + 2)
   compare("gemma4", 37, shape_of(16, 3), function(w, h)
     local function units(side, other) -- n 48 <= side sqrt(2520 256 / (w h)), so n n 48 48 other <= side 2520 256
       return largest(function(n) return n * n * 2304 * other <= side * 645120 end)
     end
     local a, b = units(w, h), units(h, w)
-    if a == 0 then a, b = 1, math.min(280, math.floor(h / w)) elseif b == 0 then a, b = math.min(280, math.floor(w / h)), 1 end
+    if a == 0 then a, b = 1, math.min(280, math.floor(h / w)) end
+    if b == 0 then a, b = math.min(280, math.floor(w / h)), 1 end
     return a * b + 2, 2520
   end)
 end)

@@ -1,16 +1,17 @@
 -- Passes of encoders that open documentation and pull requests state, and how far off their price is. The errors are
--- printed; the test holds what they were found to be, so that a change of prices is seen. No constant was fitted to them.
+-- printed; the test holds what they were found to be, so that a change of prices is seen. No constant was fitted to
+-- them.
 --
--- Found: eight values of three sources. One of them names no GPU ("Hopper": SGLang issue 18784, 446.6 ms for 20 images of
--- 960 x 1280 pixels on 8 ranks), and cannot be compared.
+-- Found: eight values of three sources. One of them names no GPU ("Hopper": SGLang issue 18784, 446.6 ms for 20 images
+-- of 960 x 1280 pixels on 8 ranks), and cannot be compared.
 local test = dofile "tests/scripts/harness.lua"
 local encoder = require "rooflua.machine.encoder"
 local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 
-local graphs_of_vllm = "vLLM docs/design/cuda_graphs_multimodal.md: Qwen3-VL-32B, 4 GB200, 20 images, no graphs"
--- The processor takes two frames a second of a video and four at least: four of these, which have 4 or 8. The encoder of
--- Qwen3-VL-8B is that of 30B-A3B with another last matrix.
+local of_vllm = "vLLM docs/design/cuda_graphs_multimodal.md: Qwen3-VL-32B, 4 GB200, 20 images, no graphs"
+-- The processor takes two frames a second of a video and four at least: four of these, which have 4 or 8. The encoder
+-- of Qwen3-VL-8B is that of 30B-A3B with another last matrix.
 local videos = "vLLM pull request 38061 and notes of its author: Qwen3-VL-8B, A100, one video, no graphs"
 
 local function twenty(width, height)
@@ -29,8 +30,8 @@ end
 local function video(side) return { { frames = 4, width = side, height = side } } end
 
 local rows = {
-  row("qwen3-vl-32b", "gb200", twenty(336, 336), 28.39e-3, 8.54, graphs_of_vllm .. ", FlashAttention", "data"),
-  row("qwen3-vl-32b", "gb200", twenty(336, 336), 23.24e-3, 6.99, graphs_of_vllm .. ", FlashInfer", "data"),
+  row("qwen3-vl-32b", "gb200", twenty(336, 336), 28.39e-3, 8.54, of_vllm .. ", FlashAttention", "data"),
+  row("qwen3-vl-32b", "gb200", twenty(336, 336), 23.24e-3, 6.99, of_vllm .. ", FlashInfer", "data"),
   row("qwen3-vl-30b-a3b", "a100-sxm-80gb", video(224), 3.27e-3, 0.83, videos),
   row("qwen3-vl-30b-a3b", "a100-sxm-80gb", video(224), 3.67e-3, 0.93, videos .. ", of 8 frames"),
   row("qwen3-vl-30b-a3b", "a100-sxm-80gb", video(224), 3.99e-3, 1.02, videos .. ", of 8 frames, another run"),

@@ -42,7 +42,7 @@ function encoder.of(model)
   for _, kind in ipairs(kinds) do takes[kind] = type(processor[kind]) == "function" or nil end
   return { vision = vision, model = model, processor = processor, takes = takes,
     shape = { patch_size = vision.patch_size, patch_frames = vision.patch_frames,
-      merge = math.floor(math.sqrt(vision.patches_per_token) + 0.5) } }
+      patches_per_token = vision.patches_per_token, merge = math.floor(math.sqrt(vision.patches_per_token) + 0.5) } }
 end
 
 local item_keys = { "width", "height", "frames", "seconds" }
@@ -81,7 +81,8 @@ function encoder.item(description, item)
   end
   local patches = 0
   for _, n in ipairs(rows) do patches = patches + n end
-  return { kind = kind, tokens = tokens, rows = rows, embeddings = embeddings or patches / description.shape.merge ^ 2 }
+  return { kind = kind, tokens = tokens, rows = rows,
+    embeddings = embeddings or patches / description.shape.patches_per_token }
 end
 
 --- Host time of an item in front of the encoder: decoding, scaling, cutting into patches. It follows from the pixels
@@ -119,6 +120,9 @@ end
 function encoder.passes(machine, options)
   local description = encoder.of(machine.model)
   if not description then core.fail("%s has no encoder whose price is known", machine.model.name) end
+  if machine.applied.options.language_model_only == true then
+    core.fail("images: language_model_only leaves the encoder of %s out", machine.model.name)
+  end
   local own = require("steps.kernels.encoder").of(kernels_of(machine), description.vision,
     has_whole_items(machine, options))
   return function(items) return own:time(items) end, description
