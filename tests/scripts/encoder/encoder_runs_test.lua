@@ -7,8 +7,8 @@ local serve = require "rooflua.serve"
 
 local function scenario(images, more)
   local out = { model = "qwen3-vl-30b-a3b", hardware = "h200-sxm", engine = "vllm 0.24", seed = 3,
-    workload = require "workloads.pictures" { rate_per_s = 8, num_requests = 24, prompt_tokens = 200, output_tokens = 20,
-      images = images, distinct = more and more.distinct or 0 } }
+    workload = require "workloads.pictures" { rate_per_s = 8, num_requests = 24, prompt_tokens = 200,
+      output_tokens = 20, images = images, distinct = more and more.distinct or 0 } }
   for key, value in pairs(more or {}) do out[key] = key ~= "distinct" and value or out[key] end
   return out
 end
