@@ -11,6 +11,18 @@ local known = { "encoder", "count", "hardware", "deployment", "mfu", "steps", "e
 
 local function is_one(entry) return type(entry) == "table" and core.plain(entry).encoder == true end
 
+--- deployment.encoder, checked; nil where nothing is stated.
+function encoders.asked(reader, given)
+  if given == nil then return nil end
+  local inside = reader:child "deployment.encoder"
+  local out = core.copy(schema.check_group(reader, "deployment.encoder", given))
+  for _, key in ipairs { "budget_tokens", "cache_tokens" } do
+    if out[key] ~= nil then out[key] = inside:whole(key, out[key], 0, 2 ^ 30) end
+  end
+  schema.check(reader, "deployment.encoder.mode", out.mode)
+  return out
+end
+
 --- What `replicas` says of the others.
 function encoders.left_out(replicas)
   if type(replicas) ~= "table" then return replicas end
@@ -34,8 +46,9 @@ end
 function encoders.of(reader, given)
   local found
   for i, each in ipairs(type(given.replicas) == "table" and core.plain(given.replicas) or {}) do
+    local where = "replicas[" .. i .. "]"
+    if type(each) == "table" then schema.check(reader:child(where), "replicas[].encoder", core.plain(each).encoder) end
     if is_one(each) then
-      local where = "replicas[" .. i .. "]"
       local own, inside = core.plain(each), reader:child(where)
       reader:at(where, core.check_keys, own, known, where)
       if found then reader:fail(where .. ".encoder", "is stated a second time; one pool of encoders is modelled") end
@@ -43,7 +56,7 @@ function encoders.of(reader, given)
       local base = core.copy(core.plain(given), own)
       base.deployment, base.replicas = without_cache(inside, deployment), nil
       found = { prepared = Prepared.of(inside, base), count = inside:whole("count", own.count or 1, 1, 4096),
-        asked = schema.check_group(inside, "deployment.encoder", core.plain(deployment or {}).encoder or {}),
+        asked = encoders.asked(inside, core.plain(deployment or {}).encoder) or {},
         place = where }
     end
   end

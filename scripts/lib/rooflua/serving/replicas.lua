@@ -180,7 +180,7 @@ local function build(reader, given, own, before)
     steps = steps,
     speculation = speculates or false,
     deployment = deployment,
-    encoder = serving.encoder and schema.check_group(reader:child "deployment", "deployment.encoder", serving.encoder),
+    encoder = encoders.asked(reader, serving.encoder),
     is_cut = cut ~= nil,
     config = {
       kv_blocks = deployment.kv_blocks,
