@@ -34,6 +34,7 @@ return {
   { has = "kind candidates", name = "candidates of plans" },
   { has = "kind objectives", name = "objectives of plans" },
   { has = "kind strategies", name = "strategies of search" },
+  { has = "kind processors", name = "encoders of images", words = { "vision encoder", "multi%-?modal" } },
   { has = "kind power", name = "power", words = { "%f[%a]watts%f[%A]", "energy" } },
   { has = "kind campaigns", name = "campaigns", words = { "many machines" } },
   { has = "policy workloads.plays", name = "graphs of requests", words = { "request graphs", "start several others",

@@ -92,6 +92,14 @@ test("a step with images has a pass in front", function()
   test.check(seen.rows[1].name:find "^encoder_", seen.rows[1].name)
 end)
 
+test("the host's time of an image follows from its pixels and the engine", function()
+  local function host_s(engine) return encoder.host_s(machine { engine = engine }, { 1024, 1024 }) end
+  test.near(host_s "vllm 0.24", 12.2e-3, 0.01)
+  test.near(host_s { "vllm 0.30", mm_device_do_normalize = true }, 6.27e-3, 0.01)
+  test.near(encoder.host_s(machine { engine = "sglang 0.5.15" }, { 960, 1280 }), 5.05e-3, 0.01)
+  test.near(encoder.host_s(machine(), { frames = 3, width = 100, height = 10 }), 3e3 * 11.65e-9, 1e-9)
+end)
+
 test("what a model does not take is an error, and a model of text has no encoder", function()
   test.equal(encoder.of(rooflua.spec.model "qwen3-8b"), nil)
   test.raises("language_model_only", function()

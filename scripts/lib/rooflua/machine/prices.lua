@@ -32,12 +32,11 @@ end
 --- The items that the encoder sees in the step of a batch: nil where it states none, and the batch without them.
 local function items_of(prepared, key, given)
   if type(given) ~= "table" or batch.is(given) or core.plain(given).images == nil then return nil, given end
-  local items = {}
-  prepared.reader:at(key, function()
-    local own = encoder.of(prepared.model) or core.fail("images: %s has no encoder whose price is known",
-      prepared.model.name)
-    for i, each in ipairs(core.table(core.plain(given).images, "images")) do items[i] = encoder.item(own, each) end
-  end)
+  local own, items = encoder.of(prepared.model), {}
+  if not own then prepared.reader:fail(key, "images: %s has no encoder whose price is known", prepared.model.name) end
+  for i, each in ipairs(prepared.reader:at(key, core.table, core.plain(given).images, "images")) do
+    items[i] = prepared.reader:at(("%s.images[%d]"):format(key, i), encoder.item, own, each)
+  end
   local rest = core.copy(given)
   rest.images = nil
   return items, rest
