@@ -367,6 +367,7 @@ typedef struct rooflua_serve_table {
   int32_t (*admit)(rooflua_serve_border*, int32_t slot, uint32_t epoch, double tokens,
                    double hold_tokens, double fit_tokens, double spare_blocks);
   int32_t (*preempt)(rooflua_serve_border*, double slot);
+  int32_t (*encodable)(rooflua_serve_border*, double slot, double tokens);
   int32_t (*reject)(rooflua_serve_border*, double slot);
   int32_t (*wake_at)(rooflua_serve_border*, double time_s);
   const rooflua_tier_found* (*found)(rooflua_serve_border*);  // after an admission that says -3
@@ -396,5 +397,4 @@ typedef struct rooflua_serve_table {
 #undef BORDER_INIT
 #undef BORDER_ENUM
 #undef BORDER_CLASS
-
 }  // namespace rooflua

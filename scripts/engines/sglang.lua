@@ -227,7 +227,7 @@ return {
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
   }, require("engines.sglang.fusions").options, require("engines.sglang.implications").options, tiers.options,
-    require "engines.sglang.flags")() end,
+    require("engines.sglang.embeddings").options, require "engines.sglang.flags")() end,
 
   implies = function() return require("engines.sglang.implications").rows end,
 
@@ -353,6 +353,7 @@ return {
       source = "python/sglang/srt/server_args.py" },
     require "engines.rules.weight_only",
     require "engines.sglang.frontend", require "engines.sglang.memory_rules",
+    require("engines.sglang.embeddings").rules,
     require "engines.rules.python_host",
     require "engines.rules.rocm",
     require("engines.sglang.fusions").kernels,

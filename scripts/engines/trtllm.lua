@@ -199,6 +199,7 @@ return {
   implies = function() return require("engines.trtllm.implications").rows end,
 
   rules = function() return {
+    require "engines.trtllm.encoder",
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192, ["kv_cache_config.tokens_per_block"] = 32,
       disable_overlap_scheduler = false, ["cuda_graph_config.max_batch_size"] = 128,
       batch_wait_timeout_iters = 0, batch_wait_max_tokens_ratio = 0, seen = "1.4.0rc4",

@@ -343,9 +343,16 @@ function policy.where(instance) end
 ---@field more (fun(state: table): number?, integer?, integer?, table?)? asked after `done`, until it returns nil
 ---@field cancels (fun(state: table): integer?)? asked then, until it returns nil: a session whose requests end now
 ---@field shares_content boolean?
+---@field sends_items boolean? whether fields may have `items` (rooflua.RequestItems)
 ---@field classes string[]? names of classes, that of class 0 first
 ---@field left_out table?
 ---@field notes string[]|(fun(state: table): string[])|nil sentences for every output
+
+---@class rooflua.RequestItems images, sounds and videos of a prompt
+---@field images {width: number, height: number, id: integer?}[]? pixels
+---@field video {frames: integer, width: number, height: number, id: integer?}[]?
+---@field audio_s (number|{seconds: number, id: integer?})[]?
+---@field at integer? tokens of text in front of them; default 0
 
 --- What requests(rng) returns where requests depend on each other: plain state, besides these.
 ---@class rooflua.PlayState

@@ -93,6 +93,12 @@ function Plan:prefill(request, tokens) end
 ---@param spare_blocks integer? blocks that must stay free
 ---@return boolean ok
 function Plan:admit(request, tokens, hold_tokens, fit_tokens, spare_blocks) end
+--- How many of the next tokens of a prompt, those after its hits, fit the budget of the encoder and its cache in this
+--- step: 0, or up to an image that does not fit. All of them where the prompt has none. Nothing changes.
+---@param request rooflua.Request
+---@param tokens integer
+---@return integer tokens
+function Plan:encodable(request, tokens) end
 --- Frees the blocks of a request, which waits again at the front of the queue.
 ---@param request rooflua.Request
 ---@return boolean ok

@@ -86,6 +86,14 @@ local serve = {}
 ---@field partial_reuse boolean? default false; whether a prefix hit ends inside of a KV block; else with a whole one
 --- tokens; longer requests are refused; default the model's. A priced batch with a longer one is noted
 ---@field max_model_len integer?
+--- how images, sounds and videos are encoded; default as the engine does (docs/ENCODERS.md)
+---@field encoder rooflua.ScenarioEncoder?
+
+---@class rooflua.ScenarioEncoder
+---@field budget_tokens integer? tokens; most embeddings of one pass; 0 = no limit; default the engine's
+---@field cache_tokens integer? tokens; embeddings that are kept; default the engine's
+--- tensor: all ranks of tp divide each layer; data: they divide the items; default the engine's
+---@field mode "tensor"|"data"|nil
 
 ---@class rooflua.ScenarioSpeculation
 ---@field speculator table|string|nil how many drafts requests bring to a step; required
@@ -102,6 +110,8 @@ local serve = {}
 ---@field steps table|string|nil of this replica; default the scenario's `steps`
 ---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
 ---@field speculation rooflua.ScenarioSpeculation? of this replica; default the scenario's `speculation`
+--- default false; these replicas only encode images, sounds and videos, in front of the others (docs/ENCODERS.md)
+---@field encoder boolean?
 ---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
 --- replicas with the same number share the links of a node; -1: a node of its own; default one of its own
 ---@field node integer?

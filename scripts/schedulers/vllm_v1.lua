@@ -16,6 +16,7 @@ local floor = math.floor
 ---@field align_states boolean
 ---@field state_margin integer
 ---@field keep_junctions boolean
+---@field encodes boolean? whether requests may have images, sounds or videos
 ---@field saturated boolean? whether the last step that might run prompts left requests waiting
 local VllmV1 = policy.define {
   name = "vllm_v1",
@@ -94,12 +95,13 @@ function VllmV1:run_one(request, replica, plan)
   local prefills = request.phase == "prefill"
   local tokens = prefills and self:chunk(request.pending_tokens) or 1 + request.draft_tokens
   tokens = math.min(tokens, self.max_num_batched_tokens - plan.tokens)
-  if prefills and self.align_states then
+  if prefills and self.encodes then tokens = plan:encodable(request, tokens) end
+  if prefills and self.align_states and tokens > 0 then
     tokens = self:aligned(tokens, request, replica, request.context_tokens)
-    if tokens == 0 then
-      plan:wake_at(replica.now_s + 1e-9) -- the next step may have room
-      return true
-    end
+  end
+  if tokens == 0 then
+    plan:wake_at(replica.now_s + 1e-9) -- the next step may have room
+    return true
   end
   while true do
     if not prefills then
@@ -168,10 +170,10 @@ function VllmV1:admit_head(waiting, replica, plan, place)
     if not self.enable_chunked_prefill then return false end
     tokens = left
   end
-  if self.align_states or self.keep_junctions then
-    tokens = self:cut_first(tokens, request, replica)
-    if tokens == 0 then return false end
-  end
+  if self.encodes then tokens = plan:encodable(request, tokens) end
+  local is_cut = self.align_states or self.keep_junctions
+  if is_cut and tokens > 0 then tokens = self:cut_first(tokens, request, replica) end
+  if tokens == 0 then return false end
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
   local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0
   if plan:admit(request, tokens, 0, must_fit, keep_free) then return true end

@@ -118,7 +118,8 @@ function Day:requests(rng)
   if own.lanes then error("workload.of: plays in lanes begin when others end, at no hour of the day", 0) end
   local state = { own = own, week = week_of(self), start = self.start_hour, hour_s = self.hour_s, sigma = self.noise,
     noise = rng:stream "hours", last_s = 0, hour = -1, rate = 0, amount_s = 0, sent = 0 }
-  for _, key in ipairs { "shares_content", "classes", "left_out", "until_s", "idle_cap_s", "measured_s" } do
+  for _, key in ipairs { "shares_content", "sends_items", "classes", "left_out", "until_s", "idle_cap_s",
+    "measured_s" } do
     state[key] = own[key]
   end
   state.next, state.plays = own.next and next_request, own.plays and next_play

@@ -181,6 +181,7 @@ function Mix:requests(rng)
       state.part_of[#state.classes] = i
     end
     if own.shares_content then state.shares_content = true end
+    if own.sends_items then state.sends_items = true end
     if own.cancels then state.cancels = cancelled end
   end
   count_left_out(state)

@@ -67,7 +67,7 @@ function Users:requests(rng)
   local own = inner.open(count > 0 and with_count(of, count) or of, rng, "workload.of")
   local thinks = policy.is_given(self, "think_time_s") and "" or ", not stated"
   return clients.open(self, rng, { take = take, of = own, count = count > 0 and count or math.huge,
-    classes = own.classes, shares_content = own.shares_content,
+    classes = own.classes, shares_content = own.shares_content, sends_items = own.sends_items,
     notes = { ("%d users send the requests of %s, in place of its arrivals; mean think time %g s, exponential%s")
       :format(self.clients, of.name, self.think_time_s, thinks) } })
 end

@@ -49,7 +49,8 @@ TEST_CASE("every other question has its answer", "[golden]") {
        {"07_disaggregation", "08_prefix_caching", "09_moe_against_dense", "10_long_context",
         "11_gpus", "12_replay", "13_own_scheduler", "14_bucketing", "15_one_point_eight",
         "17_attention_kinds", "25_shared_links", "26_host_memory", "28_peers",
-        "29_prefix_indices", "40_autoscaling", "43_emulated", "49_attach"}) {
+        "29_prefix_indices", "40_autoscaling", "43_emulated", "49_attach",
+        "50_encoder_pool"}) {
     compare_with_golden(scenario, "");
   }
 }

@@ -1,12 +1,13 @@
 #!/bin/sh
 # What is added by a row can be taken out: removes a part of a run from a copy of the source tree, builds the program
 # there, and checks that runs without the part are as before, and that a run which asks for it is an error.
-#   tests/declared/without.sh gate|clients|experts|adapters|tiers|stations BUILD_FOLDER      from the source tree
+#   tests/declared/without.sh gate|clients|encoder|experts|adapters|tiers|stations BUILD_FOLDER      from the source tree
 set -eu
 part=$1
 case $part in
   gate) policy=admission asks=scenarios/37_gates.lua tag=gates ;;
   clients) policy=client asks=scenarios/39_retries.lua tag=clients ;;
+  encoder) policy=encoder asks=scenarios/50_encoder_pool.lua tag=gates ;;
   experts) policy=experts asks=scenarios/47_expert_drift.lua tag=experts ;;
   adapters) policy='' asks=scenarios/45_adapters.lua tag=adapters ;;
   tiers) policy='' asks=scenarios/26_host_memory.lua tag=tiers ;;

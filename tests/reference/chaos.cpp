@@ -82,7 +82,8 @@ void Chaos::prefill_some(const VisibleReplica& replica, Plan& plan) {
     const rooflua::Request& request = replica.request(slot);
     const int most = std::min(pending_tokens(replica.view(), request), left(replica, plan));
     if (most < 1 || !dice_.chance(60) || plan.view().prefills > 0) continue;
-    plan.prefill(slot, dice_.chance(50) ? most : dice_.between(1, most));
+    const int tokens = plan.encodable(slot, dice_.chance(50) ? most : dice_.between(1, most));
+    if (tokens > 0) plan.prefill(slot, tokens);
   }
 }
 
@@ -94,12 +95,13 @@ void Chaos::admit_some(const VisibleReplica& replica, Plan& plan) {
     const int sequence = request.prompt_tokens + request.emitted_tokens;
     const int most = std::min(sequence - replica.cached_tokens(slot), left(replica, plan));
     if (most < 1 || !dice_.chance(40)) continue;
-    Admission wish{dice_.chance(50) ? most : dice_.between(1, most), 0, 0, 0};
+    const int tokens = dice_.chance(50) ? most : dice_.between(1, most);
+    Admission wish{plan.encodable(slot, tokens), 0, 0, 0};
     if (dice_.chance(20))
       wish.hold_tokens = dice_.between(1, request.prompt_tokens + request.max_output_tokens);
     if (dice_.chance(30)) wish.fit_tokens = sequence;
     if (dice_.chance(20)) wish.spare_blocks = dice_.between(0, 3);
-    plan.admit(slot, wish);
+    if (wish.tokens > 0) plan.admit(slot, wish);
   }
 }
 

@@ -125,7 +125,8 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
 }
 
 RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments) {
-  for (const auto& [content, count] : prompt.segments) segments.push_back({content, count});
+  for (const auto& [content, count] : prompt.segments)
+    segments.push_back({content, count, content >= first_item ? count : 0});
   RequestSpec spec;
   spec.arrival_s = seconds(prompt.plain.arrival);
   spec.prompt_tokens = prompt.plain.prompt;
@@ -149,7 +150,8 @@ std::vector<RequestSpec> specs_of(const ServingCase& question,
 }
 
 EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
-                     std::vector<Observer*> listeners, const AdapterCase* adapters)
+                     std::vector<Observer*> listeners, const AdapterCase* adapters,
+                     const ItemCase* items)
     : steps_(question.tariff),
       speculator_(question.config),
       acceptance_(question.config),
@@ -170,6 +172,10 @@ EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
     for (const Ps each : adapters->fetch) slots.fetch_s.push_back(seconds(each));
   }
   Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
+  if (items != nullptr) {
+    encoder_.emplace(*items);
+    bindings.encoder = &*encoder_;
+  }
   if (question.config.speculates()) {
     bindings.speculators = {&speculator_};
     bindings.acceptances = {&acceptance_};

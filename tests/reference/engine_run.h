@@ -1,7 +1,10 @@
 #pragma once
 // The fast engine, asked a random question.
 
+#include <optional>
+
 #include "serve/loop/simulation.h"
+#include "tests/reference/cases/items.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/speculation.h"
 #include "tests/reference/engines/adapter_worker.h"
@@ -52,7 +55,8 @@ ReplicaConfig replica_config(const VllmConfig& config, const Tariff& tariff, boo
 class EngineRun {
  public:
   EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
-            std::vector<Observer*> listeners = {}, const AdapterCase* adapters = nullptr);
+            std::vector<Observer*> listeners = {}, const AdapterCase* adapters = nullptr,
+            const ItemCase* items = nullptr);
   Simulation& simulation() { return *simulation_; }
   const History& history() const { return scribe_.history; }
 
@@ -60,6 +64,7 @@ class EngineRun {
   std::vector<std::vector<Segment>> segments_;
   std::unique_ptr<ListedWorkload> workload_;
   TariffSteps steps_;
+  std::optional<CaseEncoder> encoder_;
   CaseSpeculator speculator_;
   CaseAcceptance acceptance_;
   Scribe scribe_;

@@ -52,8 +52,13 @@ void VllmThroughPlan::plan(const VisibleReplica& replica, Plan& plan) {
 bool VllmThroughPlan::run_one(const VisibleReplica& replica, Plan& plan, std::int32_t slot) {
   const rooflua::Request& request = replica.request(slot);
   const int pending = pending_tokens(replica.view(), request);
-  const int tokens = chunk(pending, budget_left(config_, plan));
   const bool decodes = request.phase == Phase::decoding;
+  const int most = chunk(pending, budget_left(config_, plan));
+  const int tokens = decodes ? most : plan.encodable(slot, most);
+  if (!decodes && tokens == 0) {
+    plan.wake_at(seconds(picoseconds(replica.view().now_s, "now") + 1000));
+    return true;
+  }
   const int row = std::min(1 + request.draft_tokens, budget_left(config_, plan));
   while (!(decodes ? plan.decode(slot, row) : plan.prefill(slot, tokens))) {
     const std::int32_t gone = victim(replica);
@@ -84,7 +89,9 @@ void VllmThroughPlan::admit_waiting(const VisibleReplica& replica, Plan& plan) {
       tokens = std::min(tokens, config_.long_prefill_token_threshold);
     const int budget = budget_left(config_, plan);
     if (!config_.chunked_prefill && tokens > budget) return;
-    Admission wish{std::min(tokens, budget), 0, config_.reserve_full_isl ? sequence : 0, 0};
+    tokens = plan.encodable(slot, std::min(tokens, budget));
+    if (tokens == 0) return;
+    Admission wish{tokens, 0, config_.reserve_full_isl ? sequence : 0, 0};
     if (view.seats > 0) wish.spare_blocks = static_cast<int>(config_.watermark * config_.blocks);
     const std::int32_t next = request.next;
     if (!plan.admit(slot, wish) && plan.view().held_for == 0) return;

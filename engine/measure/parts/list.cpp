@@ -8,14 +8,14 @@ namespace rooflua {
 
 // Each is in the file of its name.
 extern const PartRow speculation_part, links_part, tiers_part, pools_part, split_part, clients_part,
-    faults_part, experts_part, adapters_part, plays_part, gate_part, frontend_part,
+    faults_part, encoder_part, experts_part, adapters_part, plays_part, gate_part, frontend_part,
     fairness_part;
 
 std::span<const PartRow* const> parts() {
   static constexpr const PartRow* all[] = {
-      &speculation_part, &links_part,   &tiers_part,    &pools_part, &split_part, &clients_part,
-      &faults_part,      &experts_part, &adapters_part, &plays_part, &gate_part,  &frontend_part,
-      &fairness_part,
+      &speculation_part, &links_part,  &tiers_part,    &pools_part,    &split_part,
+      &clients_part,     &faults_part, &encoder_part,  &experts_part,  &adapters_part,
+      &plays_part,       &gate_part,   &frontend_part, &fairness_part,
   };
   return all;
 }

@@ -73,6 +73,10 @@ std::int32_t preempt(ServeBorder* border, double slot) noexcept {
   return moved(border, border->plan->try_preempt(whole(slot)));
 }
 
+std::int32_t encodable(ServeBorder* border, double slot, double tokens) noexcept {
+  return border->plan->try_encodable(whole(slot), whole(tokens));
+}
+
 std::int32_t reject(ServeBorder* border, double slot) noexcept {
   return moved(border, border->plan->try_reject(whole(slot)));
 }
@@ -216,6 +220,7 @@ ServeTable serve_table(ServeState& state) {
           prefill,
           admit,
           preempt,
+          encodable,
           reject,
           wake_at,
           found,

@@ -93,10 +93,12 @@ void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segm
       if (!lua_istable(L, -1)) throw Error("workload", "content: expected a list of {id, tokens}");
       lua_rawgeti(L, -1, 1);
       lua_rawgeti(L, -2, 2);
+      lua_rawgeti(L, -3, 3);
       const int top = lua_gettop(L);
-      segments.push_back(
-          {content_id(L, top - 1, number), whole_field(L, top, "content tokens", number, 1)});
-      lua_pop(L, 3);
+      segments.push_back({content_id(L, top - 2, number),
+                          whole_field(L, top - 1, "content tokens", number, 1),
+                          lua_isnil(L, top) ? 0 : whole_field(L, top, "content item", number, 1)});
+      lua_pop(L, 4);
     }
   }
   lua_pop(L, 1);

@@ -15,6 +15,7 @@ Read read_admission;
 Read read_client;
 Read read_faults;
 Read read_experts;
+Read read_encoder;
 Read read_autoscalers;
 
 namespace {
@@ -30,6 +31,7 @@ constexpr Row rows[] = {
     {"client", read_client},
     {"faults", read_faults},
     {"experts", read_experts},
+    {"encoder", read_encoder},
     {"autoscalers", read_autoscalers},
 };
 

@@ -13,6 +13,7 @@ namespace rooflua {
 class AdmissionPolicy;
 class AutoscalerPolicy;
 class ClientPolicy;
+class EncoderModel;
 class ExpertPolicy;
 class FaultPolicy;
 
@@ -37,6 +38,7 @@ struct Bindings {
   std::vector<AutoscalerPolicy*> autoscalers = {};  // by pool, null where its size is constant
   FaultPolicy* faults = nullptr;                    // null: nothing fails
   ExpertPolicy* experts = nullptr;                  // null: no expert moves
+  EncoderModel* encoder = nullptr;                  // null: no request has items
 
   /// Policies of parts of a run (core/part.h) as `others` has them.
   void take_parts(const Bindings& others) {
@@ -48,6 +50,7 @@ struct Bindings {
     autoscalers = others.autoscalers;
     faults = others.faults;
     experts = others.experts;
+    encoder = others.encoder;
   }
 };
 

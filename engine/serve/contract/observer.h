@@ -50,6 +50,10 @@ struct RequestDone {
   std::int32_t session = -1;
   std::int32_t tenant = -1, program = -1;  // RequestSpec
   std::int32_t adapter = 0;                // 0: none
+  /// Items of its prompt: all; those that encoder passes computed for it, or that it found computed.
+  /// And its part, by tokens, of the time of these passes.
+  std::int32_t items = 0, encoded_items = 0, found_items = 0;
+  double encode_s = 0;
   std::int32_t attempt = 0, origin = -1;   // RequestSpec
   Picoseconds held = 0;                    // how long a gate held it, after the frontend
   /// Its client sends it again: the workload is not told of this end.

@@ -70,6 +70,10 @@ bool Plan::admit(std::int32_t slot, const Admission& admission) {
   return status == 1;
 }
 
+std::int32_t Plan::encodable(std::int32_t slot, std::int32_t tokens) {
+  return answer(try_encodable(slot, tokens));
+}
+
 bool Plan::preempt(std::int32_t slot) {
   return answer(try_preempt(slot)) == 1;
 }

@@ -100,6 +100,13 @@ class Plan {
     (void)tokens, (void)patience_s;
   }
 
+  /// How many of the next `tokens` of a prompt, those after its hits, may be planned beside what is:
+  /// 0, or up to an item whose encoder pass has no budget or no room in this step. Nothing changes.
+  std::int32_t encodable(std::int32_t slot, std::int32_t tokens);
+  virtual std::int32_t try_encodable(std::int32_t slot, std::int32_t tokens) noexcept {
+    return (void)slot, tokens;
+  }
+
   /// Takes seat and blocks away (recompute preemption): the request keeps what it emitted and goes
   /// to the front of the queue (or by key). If it was planned in this step, its tokens are given
   /// back. A finishing request only releases its blocks early: its last token lands anyway. On a

@@ -11,6 +11,9 @@ namespace rooflua {
 struct Segment {
   std::uint64_t content = 0;  // 0 = shared with no other request
   std::int32_t tokens = 0;
+  /// An image, a sound or a video: which of the kinds of items that an encoder pass prices
+  /// (contract/items.h), from 1; 0: text.
+  std::int32_t item = 0;
 };
 
 /// Tokens at the left that two prompts have in common; of private ones none.

@@ -18,6 +18,7 @@ std::vector<std::string_view> parts_of(const ClusterConfig& config, const Bindin
       {"clients", bindings.client != nullptr},
       {"tiers", !config.tiers.stores.empty()},
       {"experts", bindings.experts != nullptr},
+      {"encoder", bindings.encoder != nullptr},
       {"adapters", config.adapters.count > 0},
   };
   std::vector<std::string_view> out;

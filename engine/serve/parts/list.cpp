@@ -10,6 +10,7 @@ namespace rooflua {
 
 std::unique_ptr<Part> make_adapters(Core& core, Loop& loop);
 std::unique_ptr<Part> make_clients(Core& core, Loop& loop);
+std::unique_ptr<Part> make_encoder(Core& core, Loop& loop);
 std::unique_ptr<Part> make_experts(Core& core, Loop& loop);
 std::unique_ptr<Part> make_fleet(Core& core, Loop& loop);
 std::unique_ptr<Part> make_stations(Core& core, Loop& loop);
@@ -23,6 +24,7 @@ constexpr PartMaker rows[] = {
     {"stations", make_stations},  // a client sends before it meets a gate, and sees ends of all
     {"gate", make_gate},          // a request meets it first
     {"fleet", make_fleet, true},  // requests wait for a replica behind the gate
+    {"encoder", make_encoder},    // or for an encoder
     {"split", make_split},        // and then for two of them
     {"clients", make_clients},    // they are asked when the gate knows of an end
     {"tiers", make_tiers},        // a plan writes and loads

@@ -35,8 +35,9 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   const PlanView& made = plan_.view();
   if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
   // Whether a waiting request can load depends on stores, and on what the blocks of decodes push
-  // out of the cache: it may be admitted now where it was not before.
-  const bool may_load = tiers() != nullptr && view().waiting > 0;
+  // out of the cache, as does how many tokens of one with items fit: it may be admitted now where
+  // it was not before.
+  const bool may_load = (tiers() != nullptr || items() != nullptr) && view().waiting > 0;
   repeatable_ = plan_.is_decode_all() && !policy.every_step() && !may_load;
   // What adapters began with this plan is counted once.
   if (adapters_ && (plan_.held() > 0 || adapters_->loads().count > 0)) repeatable_ = false;

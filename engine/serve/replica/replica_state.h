@@ -28,6 +28,7 @@ namespace rooflua {
 
 inline constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots
 
+class ItemRoom;
 class Tiers;
 
 class ReplicaState : public VisibleReplica {
@@ -64,6 +65,10 @@ class ReplicaState : public VisibleReplica {
   /// Stores beside its blocks; null: there are none. Again after a copy.
   void use_tiers(Tiers* tiers);
   Tiers* tiers() const { return tiers_; }
+  /// What says how much of a prompt with items a step may have; null: no request has items. Again
+  /// after a copy.
+  void use_items(const ItemRoom* items) { items_ = items; }
+  const ItemRoom* items() const { return items_; }
   /// So many requests more, of so many tokens, wait for a rank of its engine and count as its own.
   void wait_outside(std::int32_t requests, std::int32_t tokens) {
     outside_requests_ += requests;
@@ -205,6 +210,7 @@ class ReplicaState : public VisibleReplica {
   std::optional<Flight> flight_;  // where there are several stages
   std::optional<AdapterSlots> adapters_;
   Tiers* tiers_ = nullptr;
+  const ItemRoom* items_ = nullptr;
   std::vector<std::int32_t> deferred_;
   std::vector<Filled> filled_;  // by the plan at hand, where stores get answers as they fill chunks
   std::int32_t outside_requests_ = 0;

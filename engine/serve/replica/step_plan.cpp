@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "serve/contract/items.h"
 #include "serve/contract/policy.h"
 #include "serve/replica/replica_state.h"
 #include "serve/stores/tiers.h"
@@ -274,6 +275,21 @@ inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish)
   ++view_.admitted;
   add_prefill({tokens, ready, tokens == pending ? 1 : 0, slot, request.id});
   return 1;
+}
+
+std::int32_t StepPlan::try_encodable(std::int32_t slot, std::int32_t tokens) noexcept {
+  if (!known(slot)) return refuse("encodable", Refusal::no_such_request, slot);
+  if (tokens < 0) return refuse("encodable", Refusal::no_tokens, slot);
+  if (on_->items() == nullptr) return tokens;
+  const Request& request = on_->request(slot);
+  std::int32_t ready = request.context_tokens;
+  if (request.phase == Phase::waiting) {
+    const Progress& progress = on_->progress(slot);
+    const std::int32_t cached = progress.held_blocks > 0 ? 0 : on_->cached_tokens(slot);
+    ready = std::min(std::max(cached, progress.remote_tokens),
+                     request.prompt_tokens + request.emitted_tokens - 1);
+  }
+  return on_->items()->encodable(on_->view().index, slot, ready, tokens, prefills_);
 }
 
 // --- giving back

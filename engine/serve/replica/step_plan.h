@@ -33,6 +33,7 @@ class StepPlan final : public Plan {
   std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
   const rooflua_tier_found* found() const noexcept override;
   void answer_load(std::int32_t tokens, double patience_s) noexcept override;
+  std::int32_t try_encodable(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_preempt(std::int32_t slot) noexcept override;
   std::int32_t try_reject(std::int32_t slot) noexcept override;
   std::int32_t try_wake_at(double time_s) noexcept override;

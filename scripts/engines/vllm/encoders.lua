@@ -1,10 +1,15 @@
---- How vLLM's ranks share the encoder of images, and what an image costs on the host before. Each rank has a part of
---- the encoder's weights, or all of them and some of the images.
+--- How vLLM's ranks share the encoder of images, when it runs, how long its output is kept, and what an image costs
+--- on the host before. Each rank has a part of the encoder's weights, or all of them and some of the images. A pass and
+--- the cache have as many embeddings as a step has tokens; an image alone may have more.
 local host_source = "pull request 50411 of 2026-07-30: 12.22 ms for an image of 1024 x 1024 pixels in the processor of "
   .. "transformers, 6.27 ms where the GPU scales its pixels"
 
+local function splits(_, own) return not own.disable_chunked_mm_input end
+
 return {
   options = {
+    { "disable_chunked_mm_input", flag = "--disable-chunked-mm-input", negates = true, type = "switch",
+      read_by = "encoder_splits", doc = "no chunk of a prompt ends inside of an image, a sound or a video" },
     { "mm_encoder_tp_mode", since = "0.10.2", flag = "--mm-encoder-tp-mode", type = "text",
       values = { "weights", "data" }, read_by = "encoder_mode",
       doc = "ranks divide the encoder of images, or encode whole images each" },
@@ -14,6 +19,14 @@ return {
       read_by = "pixel_s", doc = "pixels are scaled on the GPU, not on the host" },
   },
   rules = {
+    { encoder_whole = true, encoder_pins = true, encoder_shares = false,
+      source = "vllm/worker/model_runner.py of V0: a prompt's images are encoded in its own step" },
+    { code = "vllm/v1/core/encoder_cache_manager.py: compute_mm_encoder_budget", seen = "0.34",
+      { since = "0.8", encoder_whole = false, encoder_by_step = true, encoder_splits = splits,
+        source = "vllm/v1/core/sched/scheduler.py, _try_schedule_encoder_inputs; v1/core/encoder_cache_manager.py" },
+      { since = "0.10.2", encoder_shares = true,
+        source = "pull request 22711: embeddings are kept by the hash of their item, until others need the room" },
+    },
     { pixel_s = 11.65e-9, source = host_source },
     { since = "0.29", pixel_s = function(_, own) return own.mm_device_do_normalize and 5.98e-9 or 11.65e-9 end,
       source = host_source .. "; that 0.29 is the first with it follows from the date" },

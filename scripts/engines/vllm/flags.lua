@@ -59,7 +59,7 @@ return flags.list {
     mm-processor-kwargs:j mm-processor-cache-gb:n mm-processor-cache-type:t mm-shm-cache-max-object-size-mb:i
     mm-encoder-attn-backend:t mm-encoder-attn-dtype:t mm-hasher-algorithm:t mm-tensor-ipc:t
     mm-ipc-gpu-memory-gb:n mm-processor-device:t media-io-kwargs:j !interleave-mm-strings video-pruning-rate:n
-    !disable-mm-preprocessor-cache !disable-chunked-mm-input !enable-mm-embeds
+    !disable-mm-preprocessor-cache !enable-mm-embeds
     mm-encoder-fp8-scale-path:t mm-encoder-fp8-scale-save-path:t mm-encoder-fp8-scale-save-margin:n
     video-pruning-method:t cohere-format:t !cohere-is-reasoning-model
     !enable-fault-tolerance fault-tolerance-config:j

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/reference/naive/encoder.h"
 #include "tests/reference/naive/replica.h"
 
 namespace rooflua::reference {
@@ -116,8 +117,11 @@ Rows NaiveReplica::schedule(Ps now) {
   pulled_.clear();
   loading_.clear();
   show();
+  chunks_.clear();
+  gone_.clear();
   plan_.begin(*policy_, board_, now, serial_++);
   policy_->plan(board_, plan_);
+  if (encoder_ != nullptr) encoder_->plan(chunks_, gone_);
 
   propose();
   Rows rows;
@@ -305,11 +309,15 @@ void NaiveReplica::report(History& history) const {
   history.ended_waiting = ended_waiting_;
 }
 
-History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {
+History run_naive(const ServingCase& question, SchedulerPolicy& scheduler, NaiveEncoder* encoder) {
   NaiveReplica engine(question, scheduler);
+  engine.use_encoder(encoder);
   const Stages& stages = question.config.stages;
-  if (stages.several()) return run_stages(engine, question.requests(), stages, question.tariff);
-  return run(engine, question.requests(), question.config.async_depth, question.tariff);
+  const Price price = [&](const Rows& rows) {
+    return question.tariff(rows) + (encoder != nullptr ? encoder->take_pass() : 0);
+  };
+  if (stages.several()) return run_stages(engine, question.requests(), stages, price);
+  return run(engine, question.requests(), question.config.async_depth, price);
 }
 
 }  // namespace rooflua::reference

@@ -10,6 +10,8 @@
 namespace rooflua::reference {
 
 /// @param question  its config is the replica's (seats, budget, blocks, depth, prefix caching)
-History run_naive(const ServingCase& question, SchedulerPolicy& scheduler);
+/// @param encoder  of its items; null: no prompt has some
+History run_naive(const ServingCase& question, SchedulerPolicy& scheduler,
+                  class NaiveEncoder* encoder = nullptr);
 
 }  // namespace rooflua::reference

@@ -205,6 +205,7 @@ std::int32_t NaivePlan::try_prefill(std::int32_t slot, std::int32_t tokens) noex
   if (need > naive_->pool_.free_blocks()) return 0;
   for (int k = 0; k < need; ++k) r->blocks.push_back(naive_->pool_.pop());
   r->planned = tokens;
+  naive_->chunks_.push_back({r->id, r->computed, r->computed + tokens});
   naive_->plan_chunk(*r, r->computed + tokens);
   view_.tokens += tokens;
   ++view_.prefills;
@@ -302,12 +303,22 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   std::erase(naive_->waiting_, r);
   naive_->running_.push_back(r);
   r->landed_end = ready;
+  naive_->chunks_.push_back({r->id, ready, ready + wish.tokens});
   naive_->plan_chunk(*r, ready + wish.tokens);
   view_.tokens += wish.tokens;
   ++view_.prefills;
   ++view_.admitted;
   naive_->show();
   return 1;
+}
+
+std::int32_t NaivePlan::try_encodable(std::int32_t slot, std::int32_t tokens) noexcept {
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (naive_->encoder_ == nullptr || r == nullptr) return tokens;
+  int ready = r->computed;
+  if (r->phase == Phase::waiting)
+    ready = std::min(std::max(naive_->hit_tokens(*r), r->remote), r->sequence() - 1);
+  return naive_->encoder_->encodable({r->id, ready, ready + tokens}, naive_->chunks_);
 }
 
 // --- giving back
@@ -317,6 +328,8 @@ void NaivePlan::take_away(NaiveRequest& r) {
   if (r.planned > 0) --(r.phase == Phase::prefilling ? view_.prefills : view_.decodes);
   ++view_.preempted;
   r.planned = 0;
+  naive_->gone_.push_back(r.id);
+  std::erase_if(naive_->chunks_, [&](const auto& chunk) { return chunk.id == r.id; });
   r.taken = true;
   std::erase(naive_->running_, &r);
   naive_->release(r, r.phase != Phase::finishing);

@@ -14,6 +14,7 @@
 #include "tests/reference/cases/speculation.h"
 #include "tests/reference/engines/block_pool.h"
 #include "tests/reference/engines/pipeline.h"
+#include "tests/reference/naive/encoder.h"
 #include "tests/reference/naive/tiers.h"
 
 namespace rooflua::reference {
@@ -85,6 +86,7 @@ class NaivePlan : public Plan {
   std::int32_t try_decode(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
+  std::int32_t try_encodable(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_preempt(std::int32_t slot) noexcept override;
   std::int32_t try_reject(std::int32_t slot) noexcept override;
   std::int32_t try_wake_at(double time_s) noexcept override;
@@ -117,6 +119,8 @@ class NaiveReplica : public Engine {
   void update(const Rows& rows) override;
   bool took_away() const override { return plan_.taken_away() > 0; }
   void report(History& history) const override;
+
+  void use_encoder(NaiveEncoder* encoder) { encoder_ = encoder; }
 
   // --- for a cluster
   /// Another replica holds the KV of all but the last of its prompt's tokens.
@@ -249,6 +253,9 @@ class NaiveReplica : public Engine {
   std::vector<NaiveRequest> requests_;
   std::vector<NaiveRequest*> waiting_, running_, deferred_;
   std::vector<int> pulled_, loading_, ended_;
+  NaiveEncoder* encoder_ = nullptr;
+  std::vector<NaiveEncoder::Chunk> chunks_;  // of the plan at hand, in its order
+  std::vector<int> gone_;                    // who lost its seat in it
   NaiveTiers* tiers_ = nullptr;
   std::size_t place_ = 0;  // what the tiers call this one
   Requests arena_;

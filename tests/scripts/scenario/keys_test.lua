@@ -99,6 +99,8 @@ local function scenario_with(entry, value)
     given.experts = { [entry.name] = value }
     if entry.name ~= "zipf" and entry.name ~= "weights" then given.experts.zipf = 1 end
     if entry.name == "update_steps" then given.experts.drift_steps = 100 end
+  elseif group.name == "encoder" then
+    given.deployment = { encoder = { [entry.name] = value } }
   elseif group.name == "tiers" or group.name == "stores" then
     given.tiers = tiers_with(entry, value)
     given.links = { nic = { bytes_per_s = 1e9 }, pcie = { bytes_per_s = 1e9, per = "replica" } }

@@ -5,7 +5,7 @@ local random = require "rooflua.random"
 local serve = require "rooflua.serve"
 
 --- Workloads of other workloads: what is inside declares limits.
-local composed = { day = true, mix = true, users = true }
+local composed = { day = true, mix = true, users = true, with_pictures = true }
 local names = {}
 for file in assert(io.popen "ls scripts/workloads"):lines() do
   local name = file:match "^(.*)%.lua$"

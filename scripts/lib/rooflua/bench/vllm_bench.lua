@@ -2,7 +2,8 @@
 local chunks = require "rooflua.sandbox.chunks"
 local loads = require "rooflua.bench.loads"
 
-local random = { random = true, ["random-mm"] = false }
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
 
 local function of_random(values)
   local ratio = values["random-range-ratio"]
@@ -27,6 +28,42 @@ local function of_prefixes(values, told)
     most_in_flight = values["max-concurrency"] }, told)
 end
 
+local mm = "random-mm-"
+
+--- {height, width, frames} and weight of each bucket: "{(256, 256, 1): 0.5, ...}".
+local function sizes_of(text)
+  local sizes = {}
+  for height, width, frames, weight in text:gmatch "%(%s*(%d+)%s*,%s*(%d+)%s*,%s*(%d+)%s*%)['\"]?%s*:%s*([%d.eE+-]+)" do
+    frames, weight = tonumber(frames), tonumber(weight)
+    if not weight then core.fail("--bench: --%sbucket-config: expected {(height, width, frames): weight}", mm) end
+    if weight > 0 then
+      sizes[#sizes + 1] = { tonumber(width), tonumber(height), frames = frames > 1 and frames or nil, weight = weight }
+    end
+  end
+  if #sizes == 0 then
+    core.fail("--bench: --%sbucket-config: expected {(height, width, frames): weight}, found '%s'", mm, text)
+  end
+  return sizes
+end
+
+--- RandomMultiModalDataset: so many items, of sizes that are drawn by weight; the text comes first.
+local function of_pictures(values)
+  local base, ratio = values[mm .. "base-items-per-request"] or 1, values[mm .. "num-mm-items-range-ratio"] or 0
+  local limits = values[mm .. "limit-mm-per-prompt"]
+  limits = limits and json.decode(limits) or { image = 255, video = 1 }
+  local sizes, most = sizes_of(values[mm .. "bucket-config"] or "{(256, 256, 1): 0.5, (720, 1280, 1): 0.5}"), 0
+  local has = {}
+  for _, each in ipairs(sizes) do has[each.frames and "video" or "image"] = true end
+  for name in pairs(has) do
+    if not limits[name] then core.fail("--bench: --%slimit-mm-per-prompt: says nothing of %s", mm, name) end
+    most = most + limits[name]
+  end
+  local low, high = math.max(0, math.floor(base * (1 - ratio))), math.min(most, math.ceil(base * (1 + ratio)))
+  if low > high then core.fail("--bench: --%sbase-items-per-request: more than the limit of %d", mm, most) end
+  return chunks.shipped "workloads.with_pictures" { of = of_random(values), behind = true, images = { sizes = sizes,
+    most_videos = limits.video, count = low == high and low or { distribution = "uniform", min = low, max = high } } }
+end
+
 return {
   title = "vllm bench serve",
   starts = { "vllm bench serve", "python benchmark_serving.py", "benchmark_serving.py",
@@ -38,7 +75,9 @@ return {
     ["random-prefix-len"] = "whole", ["ramp-up-strategy"] = "text", ["ramp-up-start-rps"] = "number",
     ["ramp-up-end-rps"] = "number", ["prefix-repetition-prefix-len"] = "whole",
     ["prefix-repetition-suffix-len"] = "whole", ["prefix-repetition-num-prefixes"] = "whole",
-    ["prefix-repetition-output-len"] = "whole" },
+    ["prefix-repetition-output-len"] = "whole", ["random-mm-base-items-per-request"] = "whole",
+    ["random-mm-num-mm-items-range-ratio"] = "number", ["random-mm-limit-mm-per-prompt"] = "text",
+    ["random-mm-bucket-config"] = "text" },
   without_effect = { backend = "value", ["base-url"] = "value", host = "value", port = "value", endpoint = "value",
     model = "value", tokenizer = "value", ["served-model-name"] = "value", ["tokenizer-mode"] = "value",
     ["trust-remote-code"] = "switch", ["ignore-eos"] = "switch", ["percentile-metrics"] = "value",
@@ -53,7 +92,8 @@ return {
   workload = function(values, told)
     local name = values["dataset-name"] or "random"
     if name == "prefix_repetition" then return of_prefixes(values, told) end
-    if not random[name] then loads.refuse_dataset(name) end
+    if name == "random-mm" then return of_pictures(values) end
+    if name ~= "random" then loads.refuse_dataset(name) end
     return of_random(values)
   end,
 }

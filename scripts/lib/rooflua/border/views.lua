@@ -297,6 +297,11 @@ local plan_methods = {
     if status == NOT_READ then not_admitted(request, tokens, hold, fit, spare) end
     return status ~= 0 and admit_or_refuse(status, request, tokens, hold, fit, spare)
   end,
+  encodable = function(_, request, tokens)
+    need_plan()
+    local count = C.encodable(B, slot_of(request, "encodable"), whole(tokens, "encodable", "tokens"))
+    return count >= 0 and count or refused()
+  end,
   preempt = function(_, request)
     need_plan()
     return (settle(C.preempt(B, slot_of(request, "preempt"))))

@@ -13,6 +13,8 @@ end
 local function of_kernels(name, unit, doc) return entry(name, unit, doc, { read_by = "steps.kernels" }) end
 --- What balancers/eplb.lua reads.
 local function of_balancers(name, unit, doc) return entry(name, unit, doc, { read_by = "balancers.eplb" }) end
+--- What serving/encoding.lua reads.
+local function of_encoder(name, unit, doc) return entry(name, unit, doc, { read_by = "serving.encoding" }) end
 --- A parameter of the step model of the same name.
 local function of_steps(name, unit, doc) return entry(name, unit, doc, { key = "steps." .. name }) end
 
@@ -133,6 +135,13 @@ return {
   of_memory("state_slots", "slots", "of states that a running request may hold where prefixes are cached"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),
   of_memory("holds_longest", nil, "whether the engine stops where its KV cache is too small for the longest request"),
+  of_encoder("encoder_by_step", nil, "whether a pass of the encoder and its cache have as many embeddings as a step "
+    .. "has tokens; else neither has a limit"),
+  of_encoder("encoder_cache_bytes", "B", "of embeddings that are kept"),
+  of_encoder("encoder_shares", nil, "whether an image that is kept serves other requests"),
+  of_encoder("encoder_pins", nil, "whether a prompt waits for room in the cache, and keeps it until it is computed"),
+  of_encoder("encoder_splits", nil, "whether a chunk of a prompt may end inside of an image"),
+  of_encoder("encoder_whole", nil, "whether all images of a prompt are computed with its first chunk, as one entry"),
   entry("longest_leaves_blocks", "blocks", "of the KV cache that a request leaves, whose length is cut to what it "
     .. "holds", { read_by = "serving.replicas" }),
   of_memory("no_kernels", nil, "what the engine has no kernels for on the GPU, so that it stops"),

@@ -49,7 +49,7 @@ function Altered:requests(rng)
   if type(source) ~= "table" or source.plays then
     error("the requests of this workload are not drawn one by one", 0)
   end
-  return { shares_content = self.shared > 0 or source.shares_content,
+  return { shares_content = self.shared > 0 or source.shares_content, sends_items = source.sends_items,
     next = function() return altered(state, source:next()) end,
     done = source.done and function(_, now_s, ...) return after(state, source:done(now_s * self.slower, ...)) end
       or nil,

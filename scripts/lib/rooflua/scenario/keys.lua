@@ -1,14 +1,12 @@
 -- The keys of a scenario, one entry each. Checks, `--set`, help, reports, the table in docs/LUA_API.md and the types
 -- in scripts/meta/serve.lua follow from these entries (schema.lua reads them).
---
 -- name      of the key; `fields` are the keys inside of it ("deployment" and "tp" are "deployment.tp")
 -- type      text, number, integer, boolean, function, table, list, choice, policy; several: "integer or list"
 -- values    of a choice, in the order that messages name them; `names` of a text: models, hardware or engines
 -- folder    of a policy: where its name is looked for
 -- lua       its type in scripts/meta/serve.lua, where `type` does not say it; `class` names the type of a table
--- unit      of a number
--- default   what holds where the key is absent
--- doc       what it says
+-- default   what holds where the key is absent; `example` of other keys: a value, as Lua
+-- unit, doc of a number; what the key says
 -- kinds     of scenario that read it, as words; a field is read by those of its group unless it says otherwise
 -- goals     of a search that read it, as words
 -- read_by   the module that reads it, below scripts/lib/rooflua
@@ -18,8 +16,8 @@
 -- same_as   the top-level key that this field of a replica stands in for
 -- range     what a sweep, a fit or a sensitivity may do with it: { min, max, integer, default }
 -- long_s    seconds above which `rooflua check` asks whether milliseconds are meant
--- example   a value, as Lua, for keys without a default
 -- figures   in place of an entry: rows that the engine declares (figures.lua)
+local encoder_keys = require "rooflua.scenario.encoder_keys"
 local figures = require "rooflua.scenario.figures"
 local default_engine = require("rooflua.engines.catalogue").default_name()
 local every, priced, served = "price static serve search plan", "price static serve search plan", "serve search plan"
@@ -65,6 +63,7 @@ return {
         partial_reuse = { kinds = served, read_by = "serving.replicas" },
         max_model_len = { read_by = "serving.replicas", example = "8192", range = false,
           otherwise = "the model's. A priced batch with a longer one is noted" } },
+      encoder_keys.deployment,
     } },
   { name = "mfu", type = "text or table", lua = "string|table|rooflua.Database|nil", kinds = priced, read_by = "mfu",
     example = '"nearest"', doc = "a lookup's name, or measured tables",
@@ -115,6 +114,7 @@ return {
       { name = "model", same_as = "model" }, { name = "deployment", same_as = "deployment" },
       { name = "mfu", same_as = "mfu" }, { name = "steps", same_as = "steps" },
       { name = "scheduler", same_as = "scheduler" }, { name = "speculation", same_as = "speculation" },
+      encoder_keys.pool,
       { figures = "replica", only = { "role", "node" }, node = { range = false, otherwise = "one of its own" } },
       { name = "count", type = "integer", default = 1,
         doc = "how many replicas are like this; each has deployment.dp ranks; of a pool those at the start" },

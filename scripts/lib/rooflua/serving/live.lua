@@ -5,6 +5,7 @@ local adapters = require "rooflua.machine.adapters"
 local answers = require "rooflua.intervals.answers"
 local bench = require "rooflua.serving.bench"
 local breakdown = require "rooflua.serving.breakdown"
+local encoding = require "rooflua.serving.encoding"
 local failures = require "rooflua.serving.failures"
 local fresh = require "rooflua.machine.fresh"
 local idle = require "rooflua.scenario.idle"
@@ -93,7 +94,8 @@ end
 --- keys that the part reads. Links, pools and plays need no word: the engine knows them.
 local function parts_of(reader, given, all)
   local parts = { disaggregation = all.disaggregation.config, gate = all.admission, clients = all.client,
-    faults = all.faults, experts = all.experts, adapters = all.replicas[1].prepared.adapters, tiers = all.tiers }
+    faults = all.faults, experts = all.experts, encoder = all.encoder,
+    adapters = all.replicas[1].prepared.adapters, tiers = all.tiers }
   for _, each in ipairs(all.replicas) do parts.speculation = parts.speculation or each.speculation end
   local told = {}
   for name, part in pairs(parts) do told[name] = part and true or nil end
@@ -116,6 +118,8 @@ function live.begin(reader, given, options)
   given = fresh.of(reader, given)
   local all = pieces.of(reader, given)
   local list = all.replicas
+  local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
+  all.encoder, source = encoding.of(reader, given, all, source)
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
     class_slo = #all.class_slo > 0 and all.class_slo or nil,
@@ -130,7 +134,6 @@ function live.begin(reader, given, options)
   if notes.touch(replicas.each(list, "prepared")) or asked(reader, given, "utilisation") then config.sketch = true end
   if asked(reader, given, "requests") then config.keep_requests = true end
   local router = pieces.router(reader, given, all)
-  local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local around = surroundings.of(all, source)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router, idle.asks(written) and idle.seen() or nil)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),

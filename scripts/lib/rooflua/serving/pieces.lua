@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local experts = require "rooflua.machine.experts"
 local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
+local encoders = require "rooflua.serving.encoders"
 local frontend = require "rooflua.serving.frontend"
 local links = require "rooflua.serving.links"
 local native = require "rooflua.native"
@@ -97,7 +98,7 @@ local function client_of(reader, given)
 end
 
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers, admission, gate_deadlines, client, experts, faults, pools}.
+--- links, tiers, admission, gate_deadlines, client, encoders, experts, faults, pools}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list, spans = replicas.of(reader, given)
@@ -116,7 +117,8 @@ function pieces.of(reader, given)
     pools = pools.of(reader, list, spans, stores and stores.links or declared),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     admission = gate, gate_deadlines = gate_deadlines,
-    client = client_of(reader, given), experts = experts.of_all(reader, given, list),
+    client = client_of(reader, given), encoders = encoders.of(reader, given),
+    experts = experts.of_all(reader, given, list),
     faults = given.faults ~= nil and policies.with_method(reader, "faults", given.faults, "next") or nil,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end

@@ -3,6 +3,7 @@
 -- replicas, which step together.
 local adapters = require "rooflua.machine.adapters"
 local core = require "rooflua.base.core"
+local encoders = require "rooflua.serving.encoders"
 local figures = require "rooflua.scenario.figures"
 local fits = require "rooflua.machine.fits"
 local held = require "rooflua.serving.held"
@@ -179,6 +180,7 @@ local function build(reader, given, own, before)
     steps = steps,
     speculation = speculates or false,
     deployment = deployment,
+    encoder = encoders.asked(reader, serving.encoder),
     is_cut = cut ~= nil,
     config = {
       kv_blocks = deployment.kv_blocks,
@@ -309,7 +311,7 @@ end
 --- Returns also the entries of the scenario: {own, first, replicas, engines}.
 function replicas.of(reader, given)
   local out, made, begins = {}, {}, {}
-  local tables, spans = own_tables(reader, given.replicas or 1)
+  local tables, spans = own_tables(reader, encoders.left_out(given.replicas or 1))
   for i, own in ipairs(tables) do
     begins[i] = #out + 1
     local before = made[own]

@@ -24,6 +24,7 @@ function surroundings.of(all, source)
     out.autoscalers = out.autoscalers or {}
     out.autoscalers[i] = instance
   end
+  out.encoder = all.encoder
   if all.experts then out.experts = running.new(all.experts.shapes, all.experts.process, all.experts.balancer) end
   return next(out) and out
 end

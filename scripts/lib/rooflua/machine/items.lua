@@ -1,0 +1,142 @@
+-- Images, sounds and videos of requests as tokens of their prompts. A workload says their sizes; the processor of the
+-- model says how many tokens each has. The engine gets them as parts of a prompt's content, {identity, tokens, kind}.
+--
+-- An item with an `id` is the same item wherever it comes: caches find it. One without is like no other.
+local core = require "rooflua.base.core"
+local encoder = require "rooflua.machine.encoder"
+
+local items = {}
+
+local FIRST, OWN, SIZES = 2 ^ 52, 2 ^ 51, 4096 -- contents of items are above those of a workload's texts
+local groups = { "images", "video", "audio_s", "at" } -- `at`: tokens of text in front of the items
+
+local function wrong(message, ...) error("workload: items: " .. message:format(...), 0) end
+
+--- The kinds of items that have been seen: their number in the engine.
+local function number_of(self, key, size)
+  local number = self.numbers[key]
+  if number then return number end
+  local kind = encoder.item(self.description, size)
+  number = #self.kinds + 1
+  self.kinds[number], self.numbers[key], self.keys[number], self.sizes[number] = kind, number, key, size
+  return number
+end
+
+local function segment_of(self, key, size, id)
+  local number = number_of(self, key, size)
+  local content
+  if id == nil then
+    self.count = self.count + 1
+    content = FIRST + OWN + self.count
+  else
+    content = FIRST + (core.whole(id, "workload: items: id", 0) * SIZES + number) % OWN
+  end
+  return { content, self.kinds[number].tokens, number }
+end
+
+--- A list of tables, or the table that stands for a list of one.
+local function list_of(value, what)
+  if value == nil then return {} end
+  if type(value) == "number" then return { { seconds = value } } end
+  if type(value) ~= "table" then wrong("%s: expected a list, found %s", what, core.describe(value)) end
+  local is_one = value.width ~= nil or value.frames ~= nil or type(value[1]) == "number" and what == "images"
+  return is_one and { value } or value
+end
+
+local function size(value, what)
+  if type(value) ~= "number" or not (value > 0) then
+    wrong("%s: expected a number above 0, found %s", what, core.describe(value))
+  end
+  return value
+end
+
+--- The items of a request as content: {identity, tokens, kind} of each, in the order in which they stand.
+local function content_of(self, given)
+  local out = {}
+  core.check_keys(given, groups, "workload: items", "key")
+  for _, image in ipairs(list_of(given.images, "images")) do
+    local width = size(image.width or image[1], "images: width")
+    local height = size(image.height or image[2], "images: height")
+    out[#out + 1] = segment_of(self, ("image %d x %d"):format(width, height),
+      { width = width, height = height }, image.id)
+  end
+  for _, video in ipairs(list_of(given.video, "video")) do
+    local frames = size(video.frames, "video: frames")
+    local width, height = size(video.width, "video: width"), size(video.height, "video: height")
+    out[#out + 1] = segment_of(self, ("video %d x %d x %d"):format(frames, width, height),
+      { frames = frames, width = width, height = height }, video.id)
+  end
+  for _, sound in ipairs(list_of(given.audio_s, "audio_s")) do
+    local seconds = size(type(sound) == "table" and sound.seconds or sound, "audio_s")
+    out[#out + 1] = segment_of(self, ("audio %.6g"):format(seconds),
+      { seconds = seconds }, type(sound) == "table" and sound.id or nil)
+  end
+  return out
+end
+
+--- The content of a prompt with its items behind so many tokens of text, or behind the part of the text with an
+--- identity that goes on there.
+local function merged(text, list, at)
+  local out, place = {}, 0
+  local function put()
+    for _, each in ipairs(list) do out[#out + 1] = each end
+    list = {}
+  end
+  for _, part in ipairs(text) do
+    local left = at - place
+    if left <= 0 then put() end
+    if part[1] == 0 and left > 0 and left < part[2] then
+      out[#out + 1] = { 0, left }
+      put()
+      out[#out + 1] = { 0, part[2] - left }
+    else
+      out[#out + 1] = part
+    end
+    place = place + part[2]
+  end
+  put()
+  return out
+end
+
+--- A request whose items are tokens of its prompt.
+local function sized(self, at_s, prompt, output, fields)
+  local given = type(fields) == "table" and fields.items
+  if not given then return at_s, prompt, output, fields end
+  local list, added = content_of(self, core.table(given, "workload: items")), 0
+  for _, each in ipairs(list) do added = added + each[2] end
+  local copy = core.copy(fields)
+  copy.items = nil
+  if added > 0 then
+    copy.content = merged(fields.content or prompt > 0 and { { 0, prompt } } or {}, list, given.at or 0)
+  end
+  return at_s, prompt + added, output, copy
+end
+
+local function sized_after(self, at_s, ...)
+  if type(at_s) ~= "table" then return sized(self, at_s, ...) end
+  local out = {}
+  for i, each in ipairs(at_s) do out[i] = { sized(self, each[1], each[2], each[3], each[4]) } end
+  return out
+end
+
+--- A workload's requests with items as the engine takes them.
+function items.with_tokens(self, source)
+  return setmetatable({ shares_content = true,
+    next = function() return sized(self, source:next()) end,
+    done = source.done and function(_, ...) return sized_after(self, source:done(...)) end or nil,
+    more = source.more and function() return sized(self, source:more()) end or nil,
+    cancels = source.cancels and function() return source:cancels() end or nil }, { __index = source })
+end
+
+--- Whether requests have items: those of a table with `sends_items`.
+---@param source any what a workload's requests(rng) returned
+function items.are_in(source) return type(source) == "table" and source.sends_items == true end
+
+--- What remembers kinds of items: {description, kinds, numbers, keys, sizes, count}. `self` may be any table.
+---@param description table of rooflua.machine.encoder
+function items.begin(self, description)
+  self.description, self.kinds, self.numbers, self.keys, self.sizes, self.count = description, {}, {}, {}, {}, 0
+  return self
+end
+
+return items

@@ -1,0 +1,143 @@
+-- The encoder of the engines of a run: its rules, what passes over images, sounds and videos take, and replicas that
+-- only encode.
+local core = require "rooflua.base.core"
+local encoder = require "rooflua.machine.encoder"
+local items = require "rooflua.machine.items"
+local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
+local shared = require "rooflua.border.encoding"
+
+local encoding = {}
+
+local Encoding = policy.define { name = "encoder", doc = "The encoder of the engines of a run." }
+
+-- Rules -----------------------------------------------------------------------------------------------------------
+
+local unlimited = 2 ^ 30
+
+--- Bytes of one embedding in 16 bit. It has the width of the model, once for each layer that the encoder feeds.
+local function embedding_bytes(model)
+  local width = model.hidden_size
+  for _, each in ipairs(core.plain(model.vision.projector)) do
+    local is_output = each.outputs == model.hidden_size and not each.per_patch
+    if is_output then width = math.max(width, each.outputs * each.times) end
+  end
+  return width * 2
+end
+
+--- What the engine of a replica does, and what deployment.encoder says instead. vLLM's numbers are tokens of a step and
+--- at least the largest item; SGLang's are bytes.
+---@param asked table deployment.encoder
+---@param step integer? most tokens of a step
+local function rules_of(prepared, asked, step)
+  local of = prepared.engine and prepared.engine.values or {}
+  local by_step = of.encoder_by_step and step or nil
+  local cache = of.encoder_cache_bytes and math.floor(of.encoder_cache_bytes / embedding_bytes(prepared.model))
+    or by_step or unlimited
+  return { budget_tokens = asked.budget_tokens or by_step or 0, cache_tokens = asked.cache_tokens or cache,
+    shares = of.encoder_shares ~= false, pins = of.encoder_pins ~= false, splits = of.encoder_splits ~= false,
+    whole = of.encoder_whole == true }
+end
+
+--- How ranks of tp share the encoder's work, in words of rooflua.machine.encoder; nil: as the engine does.
+local function mode_of(asked) return asked.mode == "tensor" and "weights" or asked.mode end
+
+--- A pool of encoders as the engine reads it. Embeddings go over the network where nothing else is stated.
+local function pool_of(reader, encoders, network)
+  local prepared = encoders.prepared
+  local hardware, engine = prepared.hardware, prepared.engine
+  local bytes_per_s = network.bytes_per_s or hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s
+    or hardware.link_bytes_per_s
+  if not (bytes_per_s > 0) then
+    reader:fail(encoders.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
+  end
+  local rules = rules_of(prepared, encoders.asked, engine and engine.values.max_num_batched_tokens)
+  rules.shares, rules.whole, rules.splits = true, false, true
+  return { replicas = encoders.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
+    bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
+end
+
+--- A sentence of every output.
+local function note(prepared, sentence)
+  local notes = core.copy(prepared.engine_notes or {})
+  if not core.is_among(sentence, notes) then notes[#notes + 1] = sentence end
+  prepared.engine_notes = notes
+end
+
+--- A sentence of every output where encoders are described and no request needs one.
+local function note_unused(all)
+  local said = all.encoders and all.encoders.place .. ".encoder"
+  for _, each in ipairs(all.replicas) do said = said or each.encoder and "deployment.encoder" end
+  if not said then return end
+  note(all.replicas[1].prepared, said .. " changes nothing: no request has images, sounds or videos")
+end
+
+--- Adds a machine on which items are encoded. Returns its number.
+local function add_machine(self, prepared, asked)
+  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(asked) }))
+  return #self.pricers
+end
+
+local function add_replicas(self, reader, list)
+  local first, machines = list[1].prepared, {}
+  for i, each in ipairs(list) do
+    local own, asked = each.prepared, each.encoder or {}
+    if own.model.name ~= first.model.name then
+      reader:fail("workload", "sends images, sounds or videos, and replicas run %s and %s: an item has other tokens in "
+        .. "each", first.model.name, own.model.name)
+    end
+    machines[own] = machines[own] or add_machine(self, own, asked)
+    each.scheduler.encodes = true
+    self.config.replicas[i] = { machine = machines[own],
+      rules = rules_of(own, asked, each.config.max_num_batched_tokens) }
+  end
+end
+
+--- The instance that the engine asks about passes, and the requests as it takes them; nil and the requests where none
+--- has items.
+---@param all table pieces.of
+---@param source any what the workload's requests(rng) returned
+function encoding.of(reader, given, all, source)
+  if not items.are_in(source) then
+    note_unused(all)
+    return nil, source
+  end
+  local first = all.replicas[1].prepared
+  local description = encoder.of(first.model)
+  if not description then
+    reader:fail("workload", "sends images, sounds or videos, and %s has no encoder whose layers are described",
+      first.model.name)
+  end
+  local out = items.begin(Encoding {}, description)
+  out.machine = shared.shared(function(size) return encoder.host_s(first, size) end)
+  out.pricers, out.config = {}, { replicas = {} }
+  add_replicas(out, reader, all.replicas)
+  note(first, encoder.doubt)
+  if all.encoders then
+    out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
+    out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
+  end
+  return out, items.with_tokens(out, source)
+end
+
+--- What the engine calls: the time that a server takes for an item of that kind, before it goes to an engine.
+function encoding.host_of(self)
+  return function(number) return self.machine(self.sizes[number]) end
+end
+
+--- What the engine calls: the price of a pass over items of these kinds on such a machine. They are priced in the order
+--- of their names.
+function encoding.price_of(self)
+  return function(machine, numbers)
+    table.sort(numbers, function(a, b) return self.keys[a] < self.keys[b] end)
+    local list, operations = {}, {}
+    for i, number in ipairs(numbers) do list[i] = self.kinds[number] end
+    local found = self.pricers[machine](list)
+    for i, row in ipairs(found.operations) do
+      operations[i] = { name = row.name, evidence = row.evidence, time_s = row.time_s * (row.count or 1) }
+    end
+    return { time_s = found.time_s, evidence_s = found.evidence_s, operations = operations }
+  end
+end
+
+return encoding

@@ -1,0 +1,108 @@
+--- Images and videos of requests, as workloads declare them in `images`:
+---
+---     { { 1024, 768 }, { 640, 480 } }                                          these, in every request
+---     { count = 2, sizes = { { 256, 256 }, { 1280, 720, weight = 3 } } }       two of these sizes, drawn by weight
+---
+--- A size is { width, height } in pixels, of a video with `frames`. `count` is a number or a distribution of lengths,
+--- of which a uniform one may be 0. `most_videos` bounds the videos of a request.
+local lengths = require "rooflua.lengths"
+
+local pictures = {}
+
+local function wrong(message, ...) error("workload.images: " .. message:format(...), 0) end
+
+local function size_of(each, i)
+  if type(each) ~= "table" then wrong("[%d]: expected { width, height }, found a %s", i, type(each)) end
+  local width, height = each.width or each[1], each.height or each[2]
+  for name, value in pairs { width = width or false, height = height or false } do
+    if type(value) ~= "number" or not (value >= 1) then
+      wrong("[%d]: %s: expected pixels from 1 on, found %s", i, name, tostring(value))
+    end
+  end
+  return { width = width, height = height, frames = each.frames, weight = each.weight or 1 }
+end
+
+local function sizes_of(list)
+  local out = {}
+  for i, each in ipairs(list) do out[i] = size_of(each, i) end
+  return out
+end
+
+--- One size by weight; videos only where `videos` is true.
+local function drawn(sizes, stream, videos)
+  local sum = 0
+  for _, each in ipairs(sizes) do sum = sum + (each.frames and not videos and 0 or each.weight) end
+  if sum == 0 then return nil end
+  local left = stream:uniform() * sum
+  for _, each in ipairs(sizes) do
+    left = left - (each.frames and not videos and 0 or each.weight)
+    if left < 0 then return each end
+  end
+  return sizes[#sizes]
+end
+
+--- How many images a request has: lengths are at least 1, so that 0 is asked for by itself.
+local function counter(count, stream)
+  if type(count) == "number" or count == nil then return function() return count or 1 end end
+  if count.distribution == "uniform" and count.min == 0 then
+    return function() return stream:integer(0, count.max) end
+  end
+  local sampler = lengths.sampler(count, "workload.images.count")
+  return function() return sampler(stream) end
+end
+
+--- What draws the images of a request: fun(): sizes. nil where no request has any.
+function pictures.drawer(images, stream)
+  if type(images) ~= "table" then wrong("expected a list of { width, height }, found a %s", type(images)) end
+  if images.sizes == nil and images.count == nil then
+    local list = sizes_of(images)
+    if #list == 0 then return nil end
+    return function() return list end
+  end
+  for key in pairs(images) do
+    if key ~= "count" and key ~= "sizes" and key ~= "most_videos" then
+      wrong("unknown key %s (known: count, most_videos, sizes)", tostring(key))
+    end
+  end
+  local sizes, count = sizes_of(images.sizes or {}), counter(images.count, stream)
+  if #sizes == 0 then wrong("sizes: expected at least one { width, height }") end
+  return function()
+    local out, videos = {}, 0
+    for i = 1, count() do
+      local size = drawn(sizes, stream, videos < (images.most_videos or math.huge))
+      if not size then break end
+      videos = videos + (size.frames and 1 or 0)
+      out[i] = size
+    end
+    return out
+  end
+end
+
+--- A source of requests with images in each. `about`: {draw, behind: images stand behind the text, distinct: how many
+--- different images there are of each place in a prompt, 0: all differ, stream}.
+function pictures.added(source, about)
+  local function with(at_s, prompt, output, fields)
+    if type(at_s) ~= "number" then return at_s, prompt, output, fields end
+    local images, videos = {}, {}
+    for i, size in ipairs(about.draw()) do
+      local id = about.distinct > 0 and about.stream:integer(0, about.distinct - 1) * 64 + i or nil
+      local list = size.frames and videos or images
+      list[#list + 1] = { width = size.width, height = size.height, frames = size.frames, id = id }
+    end
+    if #images + #videos == 0 then return at_s, prompt, output, fields end
+    local own = {}
+    for key, value in pairs(fields or {}) do own[key] = value end
+    own.items = { images = images, video = videos, at = about.behind and prompt or 0 }
+    return at_s, prompt, output, own
+  end
+  if type(source) ~= "function" and (type(source) ~= "table" or source.plays) then
+    error("workload: images are added to requests that are drawn one by one, not to plays or traces", 0)
+  end
+  local plain = type(source) == "function" and { next = function() return source() end } or source
+  return setmetatable({ sends_items = true,
+    next = function() return with(plain:next()) end,
+    done = plain.done and function(_, ...) return with(plain:done(...)) end or nil,
+    more = plain.more and function() return with(plain:more()) end or nil }, { __index = plain })
+end
+
+return pictures
