@@ -42,7 +42,7 @@ end
 
 --- Whether a flag takes a number: no secret, also where it is shortened to "--max-num-batched-token".
 local function is_number(engine, name)
-  local ok, entry = pcall(spelling.find, engine, "--" .. (name or ""))
+  local ok, entry = pcall(spelling.find, engine, "--" .. name)
   local kind = ok and entry.option and entry.option.type
   return kind == "integer" or kind == "number"
 end
@@ -65,7 +65,8 @@ function holes.without(engine, words, behind)
   end
   for at, word in ipairs(words) do
     local name, before = word:match "^%-%-([%w_%-]+)=", at > behind and words[at - 1]:match "^%-%-([%w_%-]+)$"
-    if is_number(engine, name or before) then name, before = nil, nil end
+    local own = name or before
+    if own and secrets.is_named(own) and is_number(engine, own) then name, before = nil, nil end
     if name and secrets.is_named(name) then word = "--" .. name .. "=" .. secrets.mask end
     if before and secrets.is_named(before) and not is_flag(word) then word = secrets.mask end
     if not left_out[at] then out[#out + 1] = word end

@@ -12,7 +12,8 @@ local inference_service = {}
 --- Flags of the server that are none of vLLM.
 local own_flags = core.set { "model-name", "model-id", "model-dir", "backend", "task", "http-port", "grpc-port",
   "workers", "max-threads", "max-asyncio-workers", "enable-grpc", "disable-special-tokens", "return-raw-logits",
-  "return-probabilities", "predictor-protocol", "enable-docs-url", "enable-latency-logging", "configure-logging" }
+  "return-probabilities", "predictor-protocol", "enable-docs-url", "enable-latency-logging", "configure-logging",
+  "tensor-input-names" }
 
 --- Words without flags of the server, and these by name.
 local function split(args)
