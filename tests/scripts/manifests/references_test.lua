@@ -195,4 +195,52 @@ test("queries that count twice, scale or compare are none that is known", functi
   end
 end)
 
+test("an InferenceService runs vLLM behind KServe's server, or a container of its own", function()
+  test.needs_yaml()
+  local text = [[
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    minReplicas: 3
+    nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
+    %s
+]]
+  local model = 'model: {modelFormat: {name: %s}, storageUri: "hf://Qwen/Qwen3-8B", args: [--model_name=chat, %s, '
+    .. '--max-model-len=4096], resources: {limits: {nvidia.com/gpu: 2}}}'
+  local found = read(text:format(model:format("huggingface", "--tensor-parallel-size, '2'")))
+  test.equal(found.model, "Qwen/Qwen3-8B")
+  test.equal(found.options.max_model_len, 4096)
+  test.equal(found.options.tensor_parallel_size, 2)
+  test.equal(found.cluster.engines[1].count, 3)
+  found = read(text:format('containers: [{image: "vllm/vllm-openai:v0.24.0", args: [--model, Qwen/Qwen3-8B]}]'))
+  test.equal(found.release, "0.24.0")
+  local record = forms.record("x", text:format(model:format("sklearn", "-x")))
+  test.has(table.concat(record.told, " "), "the format sklearn starts no engine")
+  record = forms.record("x", text:format(model:format("huggingface", "--backend=huggingface")))
+  test.has(table.concat(record.told, " "), "starts no engine that is known")
+end)
+
+test("a Dynamo graph of v1beta1 has components", function()
+  test.needs_yaml()
+  local worker = "  - name: %s\n    type: %s\n    replicas: 2\n    podTemplate: {spec: {containers: [{name: main, "
+    .. "command: [python3, -m, dynamo.sglang], args: [--model-path, Qwen/Qwen3-8B, --disaggregation-mode, %s], "
+    .. 'resources: {limits: {nvidia.com/gpu: "1"}}}]}}\n'
+  local found = read("apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nspec:\n  components:\n"
+    .. "  - name: F\n    type: frontend\n    podTemplate: {spec: {containers: [{name: main, env: [{name: "
+    .. "DYN_ROUTER_MODE, value: kv}]}]}}\n" .. worker:format("a", "worker", "prefill")
+    .. worker:format("b", "decode", "decode"))
+  test.equal(#found.cluster.engines, 2)
+  test.equal(found.cluster.main.role, "decode")
+  test.equal(found.cluster.main.count, 2)
+  test.equal(found.cluster.router.name, "dynamo_kv")
+end)
+
+test("a shortened flag is no secret because its last word is one", function()
+  test.needs_yaml()
+  local found = read((engine:gsub("%-%-model,", "--max-num-batched-token, '2048', --model,")))
+  test.equal(found.options.max_num_batched_tokens, 2048)
+end)
+
 test.finish()

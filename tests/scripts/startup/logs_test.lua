@@ -218,7 +218,7 @@ test("a file of another kind is named, not read as a log", function()
     { '{"status":"success","data":{"resultType":"matrix","result":[]}}', "a range over time: Prometheus" },
     { "hello\n", "is no start-up log" }, { "", "is no start-up log" },
   } do
-    test.raises(each[2], function() reading.file(file_of(each[1], "other.txt")) end)
+    test.raises(each[2], function() reading.files { file_of(each[1], "other.txt") } end)
   end
 end)
 

@@ -60,6 +60,9 @@ function file.read(named, told)
       local executable = document.executable
       if type(executable) == "string" then return nil, words_of(document, executable) end
       if type(document.args) == "table" then return nil, words_of(document, "vllm bench serve") end
+      if document["endpoint-type"] and (document.isl or document["request-count"] or document.concurrency) then
+        return nil, words_of(document, "aiperf profile")
+      end
       if document.profile or document["rate-type"] or document.rate_type then
         return nil, words_of(document, "guidellm benchmark")
       end

@@ -1,4 +1,5 @@
 -- What engines and llm-d's picker call their load in Prometheus.
+local autoscalers = require "rooflua.manifests.autoscalers"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 
@@ -6,10 +7,7 @@ local engine_metrics = {}
 
 local assumed = "vllm"
 
---- Requests in the flow control of the picker, and those that it got.
--- llm-d-router 0.9 pkg/epp/metrics/llm_d_router_metrics.go
-engine_metrics.held = "llm_d_epp_flow_control_queue_size"
-engine_metrics.arrivals = "llm_d_epp_request_total"
+engine_metrics.held, engine_metrics.arrivals = autoscalers.held, autoscalers.arrivals
 
 --- The names of an engine, {waiting, running, kv_used_frac}; and a comment where the scenario names none.
 function engine_metrics.of(format, engine)

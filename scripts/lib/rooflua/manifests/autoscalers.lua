@@ -3,9 +3,13 @@
 -- Source: kubernetes 1.23 to 1.34, staging/src/k8s.io/api/autoscaling/v2/types.go; kedacore/keda 2.0 to 2.18,
 -- apis/keda/v1alpha1/scaledobject_types.go, pkg/scalers/prometheus_scaler.go
 local core = require "rooflua.base.core"
-local engine_metrics = require "rooflua.handover.engine_metrics"
 
 local autoscalers = {}
+
+--- Requests in the flow control of llm-d's picker, and those that it got.
+-- llm-d-router 0.9 pkg/epp/metrics/llm_d_router_metrics.go
+autoscalers.held = "llm_d_epp_flow_control_queue_size"
+autoscalers.arrivals = "llm_d_epp_request_total"
 
 --- A quantity of Kubernetes, "7" or "12500m", as a number; nil for others.
 function autoscalers.quantity(text)
@@ -104,16 +108,16 @@ end
 
 --- The metric of autoscalers/keda.lua that a query of Prometheus asks for; nil where it is none. The second value says
 --- that no sum over replicas stands in it.
----@param names table<string, string> the engine's series: {waiting, running, kv_used_frac}
+---@param names table<string, string> series of the engine: {waiting, running, kv_used_frac}
 function autoscalers.metric(query, names)
   if #query > 4096 then return nil end
-  local kinds, found, is_single = { [engine_metrics.held] = "held" }, {}, false
+  local kinds, found, is_single = { [autoscalers.held] = "held" }, {}, false
   for _, metric in ipairs { "waiting", "running", "kv_used_frac" } do kinds[names[metric] or ""] = metric end
   for part in term_of((query:gsub("%b{}", ""))):gmatch "[^+]+" do
     local term = term_of(part)
     local series = term:match "^sum%s*%(%s*([%w_:]+)%s*%)$" or term:match "^([%a_:][%w_:]*)$"
     local rate = term:match "^sum%s*%(%s*rate%s*%(%s*([%w_:]+)%s*%[%w+%]%s*%)%s*%)$"
-    local kind = rate == engine_metrics.arrivals and "arrivals" or kinds[series or ""]
+    local kind = rate == autoscalers.arrivals and "arrivals" or kinds[series or ""]
     if not kind or found[kind] then return nil end
     found[kind], is_single = true, is_single or series == term
   end

@@ -40,6 +40,13 @@ local function takes(engine, flag)
   return kind == "switch" and "none" or kind == "list" and "list" or "one"
 end
 
+--- Whether a flag takes a number: no secret, also where it is shortened to "--max-num-batched-token".
+local function is_number(engine, name)
+  local ok, entry = pcall(spelling.find, engine, "--" .. name)
+  local kind = ok and entry.option and entry.option.type
+  return kind == "integer" or kind == "number"
+end
+
 --- The words without those that are not given, each with its flag, and a sentence about each. Secrets are masked.
 ---@param behind integer the place behind the engine's command
 function holes.without(engine, words, behind)
@@ -58,6 +65,8 @@ function holes.without(engine, words, behind)
   end
   for at, word in ipairs(words) do
     local name, before = word:match "^%-%-([%w_%-]+)=", at > behind and words[at - 1]:match "^%-%-([%w_%-]+)$"
+    local own = name or before
+    if own and secrets.is_named(own) and is_number(engine, own) then name, before = nil, nil end
     if name and secrets.is_named(name) then word = "--" .. name .. "=" .. secrets.mask end
     if before and secrets.is_named(before) and not is_flag(word) then word = secrets.mask end
     if not left_out[at] then out[#out + 1] = word end

@@ -78,7 +78,8 @@ end
 local function read_workload(own, about, role, spec)
   local model = kserve.model(spec:text("model", "uri"))
   local more = core.copy(about, { count = own:count "replicas" or 1, role = role, line = own:line(), files = {},
-    nodes = own:at "worker" and kserve.nodes(own) or 1, words = kserve.words(own, model, function(text) return filled(spec, text) end) })
+    nodes = own:at "worker" and kserve.nodes(own) or 1,
+    words = kserve.words(own, model, function(text) return filled(spec, text) end) })
   if own:at "worker" then own:at("worker"):take "workers join the leader" end
   if #own:list("template", "containers") > 0 then return pods.read(own:at "template", more) end
   pods.launch(more.words(nil, {}, {}, more), more)

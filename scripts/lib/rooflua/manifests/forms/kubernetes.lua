@@ -5,6 +5,7 @@ local autoscalers = require "rooflua.manifests.autoscalers"
 local containers = require "rooflua.manifests.containers"
 local core = require "rooflua.base.core"
 local gpus = require "rooflua.manifests.gpus"
+local inference_service = require "rooflua.manifests.forms.inference_service"
 local manifest = require "rooflua.manifests.deployments"
 local pods = require "rooflua.manifests.pods"
 
@@ -39,6 +40,7 @@ function others.ConfigMap(root, about, name)
 end
 
 others.HorizontalPodAutoscaler, others.ScaledObject = autoscalers.hpa, autoscalers.scaled_object
+others.InferenceService = inference_service.read
 
 --- Whether a pod is the endpoint picker of llm-d, or of the inference extension that it is built on.
 local function is_picker(spec)
