@@ -4,6 +4,7 @@
 #include "spec/figures/model.h"
 #include "spec/layer_kinds.h"
 #include "spec/read_layers.h"
+#include "spec/weights.h"
 
 namespace rooflua {
 
@@ -75,6 +76,7 @@ void validate(const Model& model, std::string_view origin) {
     if (each.moe) check_experts(*each.moe, where + "mlp." + each.name + ".");
   check_layers(model, where);
   check_tails(model, where);
+  check_layer_formats(model, where);
   context_limits(model);
 }
 
