@@ -250,6 +250,7 @@ typedef struct rooflua_prefill_work {
   int32_t completes BORDER_INIT(0);  // 1: its sequence is complete now, so it samples a token
   int32_t slot BORDER_INIT(-1);
   int32_t id BORDER_INIT(-1);
+  int32_t left_tokens BORDER_INIT(0);  // of its sequence after this chunk
 } rooflua_prefill_work;
 
 /// Bounds of contexts, in tokens, under which a replica keeps sums over its decodes; 0 = unused.
@@ -391,7 +392,6 @@ typedef struct rooflua_serve_table {
   // For a decider, whose `route` is the pool of a rooflua_pair_view. 0: there is no such place
   int32_t (*pair_member)(rooflua_serve_border*, double place, rooflua_pair_member* out);
 } rooflua_serve_table;
-
 // cdef]
 
 #undef BORDER_INIT

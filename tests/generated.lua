@@ -157,7 +157,7 @@ end
 local function figure_type(row)
   local out = row.part and "rooflua." .. row.part .. (row.list and "[]" or "?") or row.type
   local values = row.values or {}
-  if #values > 0 and #values < 9 then out = '"' .. table.concat(values, '"|"') .. '"' end
+  if #values > 0 and #values < 8 then out = '"' .. table.concat(values, '"|"') .. '"' end
   return row.optional and not row.part and out .. "?" or out
 end
 

@@ -20,6 +20,12 @@ class Misused : public Error {
   using Error::Error;
 };
 
+/// Keys of a model's config.json, as --ignore and --read-as ("theirs=known") name them.
+struct ModelWords {
+  std::vector<std::string> ignore, read_as;
+  bool any() const { return !ignore.empty() || !read_as.empty(); }
+};
+
 /// Of the option --engine, which is the key `engine` of a scenario.
 inline constexpr const char* engine_help =
     "The serving engine and its release: \"vllm 0.19\" (list engines)";
@@ -97,7 +103,7 @@ struct StepArguments {
   bool explain = false, wide = false;
   std::string intervals;  // "on", "off"; empty: on
   std::string json;
-  std::vector<std::string> ignore;  // keys of the model's config.json
+  ModelWords words;
 };
 
 struct CapacityArguments {
@@ -107,7 +113,7 @@ struct CapacityArguments {
   std::string weights, kv;             // number formats; empty: the model's
   std::vector<std::string> set;        // key=value
   std::string json;                    // a file, or "-" for stdout
-  std::vector<std::string> ignore;     // keys of the model's config.json
+  ModelWords words;
 };
 
 /// A scenario, or a launch command on a GPU, that `advise`, `check-run` and `upgrade` ask about.
@@ -185,7 +191,7 @@ struct PlanArguments {
   std::string json, html, write, emit;
   std::string results;              // SQLite file or folder that keeps runs as they finish
   std::string verify;               // a measured result; `scenario` is then the plan.json
-  std::vector<std::string> ignore;  // keys of the model's config.json
+  ModelWords words;
 };
 /// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
 int plan(const PlanArguments& arguments, const std::filesystem::path& home);

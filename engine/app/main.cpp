@@ -98,7 +98,7 @@ void add_step(const Command& app) {
   auto* a = new app::StepArguments;
   command.option("--model", a->model,
                  "A shipped model, config.json or .toml; with --command in place of its own");
-  app::add_ignore(command, a->ignore);
+  app::add_words(command, a->words);
   command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml");
   command.option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, nullptr);

@@ -100,19 +100,31 @@ void set_intervals(const std::string& choice, std::vector<std::string>& set) {
   if (!choice.empty()) set.push_back("intervals=" + choice);
 }
 
-void add_ignore(const Command& command, std::vector<std::string>& keys) {
-  command.option("--ignore", keys,
+void add_words(const Command& command, ModelWords& words) {
+  command.option("--ignore", words.ignore,
                  "KEY,...: keys of the model's config.json that are left out of it",
                  {.repeated = true, .split = true});
+  command.option(
+      "--read-as", words.read_as,
+      "KEY=KNOWN,...: keys of the model's config.json that are other words for known ones",
+      {.repeated = true, .split = true});
 }
 
-Json model_given(const std::string& model, const std::vector<std::string>& ignored) {
-  if (ignored.empty()) return model;
-  if (model.empty()) throw Misused("--ignore", "belongs to --model");
+Json model_given(const std::string& model, const ModelWords& words) {
+  if (!words.any()) return model;
+  if (model.empty())
+    throw Misused(words.ignore.empty() ? "--read-as" : "--ignore", "belongs to --model");
   Json table = Json::object();
   table["from"] = model;
-  table["ignore"] = Json::array();
-  for (const std::string& key : ignored) table["ignore"].push_back(key);
+  if (!words.ignore.empty()) table["ignore"] = Json::array();
+  for (const std::string& key : words.ignore) table["ignore"].push_back(key);
+  if (!words.read_as.empty()) table["read_as"] = Json::object();
+  for (const std::string& each : words.read_as) {
+    const std::size_t equals = each.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == each.size())
+      throw Misused("--read-as", "expected KEY=KNOWN, found '" + each + "'");
+    table["read_as"][each.substr(0, equals)] = each.substr(equals + 1);
+  }
   return table;
 }
 

@@ -53,10 +53,10 @@ void set_intervals(const std::string& choice, std::vector<std::string>& set);
 /// The same of --users and --bench, which replace the workload.
 void set_load(std::optional<long> users, const std::string& bench, std::vector<std::string>& set);
 
-/// Adds --ignore, which belongs to --model.
-void add_ignore(const Command& command, std::vector<std::string>& keys);
-/// The model of --model as a scenario has it. @throws Misused for --ignore without --model
-Json model_given(const std::string& model, const std::vector<std::string>& ignored);
+/// Adds --ignore and --read-as, which belong to --model.
+void add_words(const Command& command, ModelWords& words);
+/// The model of --model as a scenario has it. @throws Misused for words without --model
+Json model_given(const std::string& model, const ModelWords& words);
 
 /// Refuses options that say what a launch command says.
 /// @param without  the command's name, for a line with neither --model nor --command nor --from

@@ -16,7 +16,7 @@ namespace {
 void add_deployment(const StepArguments& arguments, Json& table) {
   const int tp = arguments.tp.value_or(1);
   table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(tp);
-  table["model"] = model_given(arguments.model, arguments.ignore);
+  table["model"] = model_given(arguments.model, arguments.words);
   if (!arguments.engine.empty()) table["engine"] = arguments.engine;
   Json deployment = Json::object();
   deployment["tp"] = tp;
@@ -36,7 +36,8 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
                  {{"--tp", arguments.tp.has_value()},
                   {"--weights", !arguments.weights.empty()},
                   {"--kv", !arguments.kv.empty()},
-                  {"--ignore", !arguments.ignore.empty()}});
+                  {"--ignore", !arguments.words.ignore.empty()},
+                  {"--read-as", !arguments.words.read_as.empty()}});
   Json table = Json::object();
   table["kind"] = "price";
   if (!arguments.hardware.empty()) table["hardware"] = arguments.hardware;

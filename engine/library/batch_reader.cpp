@@ -206,7 +206,8 @@ const Batch& BatchReader::batch() {
   prefills_.clear();
   for (std::int32_t i = 0; i < given_.prefill_count; ++i) {
     const rooflua_prefill& each = given_.prefills[i];
-    prefills_.push_back({each.new_tokens, each.context_tokens, 1 - each.unfinished, -1, -1});
+    const std::int32_t left = each.unfinished == 0 ? 0 : most_tokens;
+    prefills_.push_back({each.new_tokens, each.context_tokens, 1 - each.unfinished, -1, -1, left});
   }
   Batch out;
   out.decode_context_tokens = static_cast<double>(context_sum_);

@@ -6,6 +6,7 @@
 #include "spec/figures/model.h"
 #include "spec/layer_kinds.h"
 #include "spec/read_layers.h"
+#include "spec/weights.h"
 
 namespace rooflua {
 
@@ -97,6 +98,7 @@ void validate(const Model& model, std::string_view origin) {
   check_layers(model, where);
   check_tails(model, where);
   if (model.vision) check_vision(*model.vision, where);
+  check_layer_formats(model, where);
   context_limits(model);
 }
 

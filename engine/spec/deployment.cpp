@@ -59,6 +59,13 @@ Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options) {
   return released_kv(model, options.weights).value_or(model.dtype);
 }
 
+Dtype kv_dtype_of(const AttentionLayers& layers, const Model& model,
+                  const DeploymentOptions& options) {
+  const Dtype all = kv_dtype_of(model, options);
+  if (options.kv || !layers.formats.any()) return all;
+  return kv_format_of(layers.formats, weight_formats(model, options.weights)).value_or(all);
+}
+
 namespace {
 
 std::string gib(Bytes bytes) {
@@ -68,17 +75,18 @@ std::string gib(Bytes bytes) {
 }
 
 /// One block of all layers whose cache grows, on a rank that holds 1 / dcp of its tokens.
-Bytes block_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_dtype) {
+Bytes block_bytes(const Model& model, const DeploymentOptions& options) {
   const double tokens = double(options.block_size) / options.dcp;
   double bytes = 0;
   for (const AttentionLayers& each : model.attentions)
-    bytes += each.layer_visits() * (tokens * on_rank(each, options.tp).growing_bytes(kv_dtype));
+    bytes += each.layer_visits() *
+             (tokens * on_rank(each, options.tp).growing_bytes(kv_dtype_of(each, model, options)));
   return bytes * unit::byte;
 }
 
 /// What one request holds in layers whose cache does not grow. A window's last tokens may begin in
 /// the middle of a block.
-Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_dtype) {
+Bytes seat_bytes(const Model& model, const DeploymentOptions& options) {
   Bytes bytes = model.state_bytes_per_request() * (1.0 / options.tp);
   for (const AttentionLayers& each : model.attentions) {  // those that say how they are divided
     if (!each.by_file) continue;
@@ -89,8 +97,9 @@ Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_
   const double longest = model.max_model_len > 0 ? model.max_model_len : 1e9;
   for (const AttentionLayers& each : model.attentions) {
     const double tokens = std::min(longest, double(each.window) + options.block_size);
-    bytes += each.layer_visits() * on_rank(each, options.tp).bounded_bytes(kv_dtype) * tokens *
-             unit::byte;
+    const Dtype kv = kv_dtype_of(each, model, options);
+    bytes +=
+        each.layer_visits() * on_rank(each, options.tp).bounded_bytes(kv) * tokens * unit::byte;
   }
   return bytes;
 }
@@ -127,7 +136,10 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   const Widths widths = widths_of(model, options);
   WeightParts parts = weights_per_rank(model, widths);
   if (stages.size() > 1) parts = weights_of_stage(parts, model, stages, stage);
-  balance.weights = weight_bytes(parts, model, weight_formats(model, options.weights));
+  const WeightFormats formats = weight_formats(model, options.weights);
+  balance.weights = weight_bytes(parts, model, formats) + bytes_beyond(model, widths, formats) *
+                                                              part_of(model, stages, stage) *
+                                                              unit::byte;
   balance.drafter = options.drafter_weight_bytes;
   balance.adapters = options.adapter_bytes;
   balance.experts = options.redundant_expert_bytes;
@@ -135,8 +147,7 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime =
       options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp + widths.expert_gpus));
-  balance.seat =
-      seat_bytes(model, options, kv_dtype_of(model, options)) * part_of(model, stages, stage);
+  balance.seat = seat_bytes(model, options) * part_of(model, stages, stage);
   balance.requested =
       std::ceil(hardware.usable_memory.in_base_units() * options.memory_utilization) * unit::byte;
   return balance;
@@ -203,36 +214,6 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
   throw Error("deployment", text);
 }
 
-}  // namespace
-
-Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, int requests) {
-  const double ranks = widths.tp, element = bytes_per_element(model.dtype);
-  const double query = model.heads / ranks * model.head_dim;
-  double widest = 2 * query + 2.0 * std::max(1, model.kv_heads / widths.tp) * model.head_dim;
-  if (model.dense_mlp_layers() > 0)
-    widest = std::max(widest, 3.0 * model.intermediate_size / ranks);
-  const MixtureOfExperts* moe = model.experts();
-  if (moe != nullptr && widths.expert_gpus > 0) {
-    // What comes back from the experts of a token.
-    const double copies = std::min(moe->experts_per_token, widths.ep) * double(widths.moe_tp);
-    widest = std::max(widest, copies * model.hidden_size / ranks);
-  } else if (moe != nullptr) {
-    // Of the tokens of all dp groups, a rank of ep gets its share.
-    const double visited = moe->experts_per_token * double(widths.groups()) / widths.ep;
-    widest = std::max(widest,
-                      visited * (3.0 * moe->intermediate_size / widths.moe_tp + model.hidden_size));
-  }
-  const double forward = tokens * (2.0 * model.hidden_size + widest) * element;
-  const double sampler = double(std::min(requests, tokens)) * model.vocab_size * (2 + 4 + 4);
-  return std::max(forward, sampler) * unit::byte;
-}
-
-Bytes runtime_estimate(int tp) {
-  return (tp > 1 ? 0.25 + 0.45 : 0.25) * unit::GiB;
-}
-
-namespace {
-
 /// What one stage has room for.
 struct Room {
   std::size_t stage = 0;
@@ -248,7 +229,7 @@ Room room_of(const Model& model, const Hardware& hardware, const DeploymentOptio
   Room room;
   room.stage = stage;
   room.balance = balance_of(model, hardware, options, stages, stage);
-  room.block = block_bytes(model, options, kv_dtype_of(model, options));
+  room.block = block_bytes(model, options);
   if (stages.size() > 1) room.block = room.block * part_of(model, stages, stage);
   room.block = room.block + double(options.block_size) * options.drafter_kv_bytes_per_token;
   room.seat = seat_blocks(room.balance.seat, room.block);
@@ -295,6 +276,14 @@ std::int64_t blocks_that_fit(const Model& model, const Hardware& hardware,
 }
 
 }  // namespace
+
+WeightFormats Deployment::formats_in(const LayerFormats& layers) const {
+  return formats_on(hardware, formats_of(layers, formats));
+}
+
+Dtype Deployment::kv_in(const LayerFormats& layers) const {
+  return options.kv ? kv_dtype : kv_format_of(layers, formats).value_or(kv_dtype);
+}
 
 Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& given) {
   DeploymentOptions options = given;

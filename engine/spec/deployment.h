@@ -52,6 +52,9 @@ struct Deployment {
   Dtype weight_dtype = Dtype::bf16;  // what was asked for, else the format of most weights
   WeightFormats formats;             // of each class of weights, as this GPU runs them
   Dtype kv_dtype = Dtype::bf16;
+  /// The same of layers that may have formats of their own, of this model or a drafter's.
+  WeightFormats formats_in(const LayerFormats& layers) const;
+  Dtype kv_in(const LayerFormats& layers) const;
   std::int64_t kv_blocks = 0;  // usable blocks per replica (the engine's null block is not counted)
   Bytes weight_bytes;
   Bytes drafter_bytes, adapter_bytes, redundant_expert_bytes;
@@ -77,6 +80,9 @@ Widths widths_of(const Model& model, const DeploymentOptions& options);
 Dtype weight_dtype_of(const Model& model, const DeploymentOptions& options);
 /// What was asked for, else what the release states, else the format of activations.
 Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options);
+/// The same of layers that may have a format of their own.
+Dtype kv_dtype_of(const AttentionLayers& layers, const Model& model,
+                  const DeploymentOptions& options);
 
 /// Peak of the activations of one forward pass on one rank: the larger of
 ///   - tokens * (2 H + the widest layer) * dtype, where the widest layer holds its input and

@@ -67,10 +67,10 @@ void check_tied(Model& model, const Fields& fields) {
   model.notes.push_back({"tie_word_embeddings " + what + ", counted apart from the embedding"});
 }
 
-void note_ignored(Model& model, const std::vector<std::string>& ignored) {
-  std::string all;
-  for (const std::string& each : ignored) all += (all.empty() ? "" : ", ") + each;
-  if (!all.empty()) model.notes.push_back({"keys of the file that are ignored as asked: " + all});
+void note_asked(Model& model, const std::string& what, const std::vector<std::string>& keys) {
+  if (!keys.empty())
+    model.notes.push_back(
+        {"keys of the file that are " + what + " as asked: " + joined(keys, ", ")});
 }
 
 /// A learned table of positions is memory that no operation but a lookup reads.
@@ -211,14 +211,16 @@ void note_unknown_class(Model& model, const Fields& fields) {
 
 }  // namespace
 
-Model model_from_hf_config(const Json& document, const std::string& name,
-                           const std::string& origin) {
+Model model_from_hf_config(const Json& document, const std::string& name, const std::string& origin,
+                           const declared::Folders& folders) {
   Json config = language_model(document, origin);
   const auto ignored = take_out_ignored(config, origin);
+  const auto read_as = take_other_words(config, origin);
   join_lists(config, origin);
   const Fields fields(config, origin);
   const Class* model_class = class_of(fields);
   ModelDraft model;
+  model.folders = folders;
   model.name = name;
   model.origin = origin;
   model.family = family_of(fields, model_class);
@@ -231,15 +233,16 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   check_heads(model, fields);
   read_experts(model, fields, model_class);
   read_hf_layers(model, fields, model_class);
-  read_hf_formats(model, fields);
+  const FollowedFormats followed = read_hf_formats(model, fields);
   if (const auto generation = fields.table("generation_config")) {
     read_figures(*generation, model.sampling.emplace());  // by the same names
     model.sampling->source = "generation_config.json beside " + origin;
   }
-  note_what_is_left_out(model, fields);
+  note_what_is_left_out(model, fields, followed);
   if (model_class == nullptr) note_unknown_class(model, fields);
   note_positions(model, model_class);
-  note_ignored(model, ignored);
+  note_asked(model, "ignored", ignored);
+  note_asked(model, "read as others", read_as);
   check_whole(model, fields);
   validate(model, origin);
   if (model_class == nullptr && !fields.has("tie_word_embeddings")) check_tied(model, fields);

@@ -24,13 +24,15 @@
 #include <string>
 
 #include "base/json.h"
+#include "spec/declared/read_kind.h"
 #include "spec/model.h"
 
 namespace rooflua {
 
+/// @param folders  of files of kinds of layers
 /// @throws Error for a missing key, for architectures that a Model cannot describe (hf/refused.h),
 /// and for keys that nothing reads and that speak of the shape (hf/unknown.h); it names the key
-Model model_from_hf_config(const Json& document, const std::string& name,
-                           const std::string& origin);
+Model model_from_hf_config(const Json& document, const std::string& name, const std::string& origin,
+                           const declared::Folders& folders = {});
 
 }  // namespace rooflua

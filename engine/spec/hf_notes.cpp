@@ -9,6 +9,8 @@
 
 namespace rooflua {
 
+using hf::Ordered;
+
 namespace {
 
 void add(Model& model, const std::string& text, Touched touches = Touched::nothing,
@@ -64,21 +66,33 @@ std::string of_every_layer(const std::string& module) {
   return out;
 }
 
-/// Whether the formats of classes say all that the name says: it names modules of classes that
-/// the whole list names completely.
-bool is_followed(const Model& model, const std::string& name, const ModuleShares& of_list) {
-  const ModuleShares own = named_share(model, {name});
+/// What the whole list of modules names, in all and of each layer.
+struct Excluded {
+  ModuleShares shares{};
+  std::vector<ModuleShares> layers;
+};
+
+/// Whether the formats of classes, or of layers, say all that the name says: it names modules of
+/// classes that the whole list names completely.
+bool is_followed(const Model& model, const std::string& name, const Excluded& all,
+                 const Ordered& ordered) {
+  std::vector<ModuleShares> own_layers;
+  const ModuleShares own = named_share(model, {name}, &own_layers);
   bool any = false;
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] == 0) continue;
-    if (of_list[i] < 1) return false;
     any = true;
+    if (all.shares[i] >= 1) continue;
+    if (!ordered.of(static_cast<WeightClass>(i))) return false;
+    for (std::size_t layer = 0; layer < own_layers.size(); ++layer)
+      if (own_layers[layer][i] > 0 && all.layers[layer][i] < 1) return false;
   }
   return any;
 }
 
-void note_modules(Model& model, const Fields& quantization) {
-  const ModuleShares of_list = named_share(model, excluded_modules(quantization));
+void note_modules(Model& model, const Fields& quantization, const Ordered& ordered) {
+  Excluded all;
+  all.shares = named_share(model, excluded_modules(quantization), &all.layers);
   for (const char* key : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
                           "llm_int8_skip_modules", "modules_in_block_to_quantize"}) {
     const Json* list = quantization.find(key);
@@ -91,7 +105,7 @@ void note_modules(Model& model, const Fields& quantization) {
       const std::string name = of_every_layer(each.text());
       if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
       seen.push_back(name);
-      if (!is_followed(model, each.text(), of_list)) names.push_back(name);
+      if (!is_followed(model, each.text(), all, ordered)) names.push_back(name);
     }
     if (names.empty()) continue;
     add(model,
@@ -114,14 +128,14 @@ void note_kv_cache(Model& model, const Fields& quantization) {
   }
 }
 
-void note_quantization(Model& model, const Fields& config) {
+void note_quantization(Model& model, const Fields& config, const FollowedFormats& followed) {
   const auto stated = quantization_of(config);
   if (!stated || !model.weight_dtype || stated->has("quantized_layers")) return;
   const Fields& quantization = *stated;
-  note_modules(model, quantization);
+  note_modules(model, quantization, followed.layers);
   note_kv_cache(model, quantization);
   const auto groups = quantization.table("config_groups");
-  if (groups && groups->object().members().size() > 1) {
+  if (groups && groups->object().members().size() > 1 && !followed.config_groups) {
     add(model,
         "all linear layers are priced as " + std::string(name(*model.weight_dtype)) +
             "; the other config_groups of quantization_config are not followed",
@@ -131,9 +145,9 @@ void note_quantization(Model& model, const Fields& config) {
 
 }  // namespace
 
-void note_what_is_left_out(Model& model, const Fields& config) {
+void note_what_is_left_out(Model& model, const Fields& config, const FollowedFormats& followed) {
   note_parts_without_price(model, config);
-  note_quantization(model, config);
+  note_quantization(model, config, followed);
   hf::check_unread(model, config);
 }
 

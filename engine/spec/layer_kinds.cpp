@@ -126,6 +126,7 @@ WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted) {
   WeightFormats formats;
   formats.of.fill(model.dtype);
   if (const Release* release = release_of(model, wanted)) {
+    formats.release = release->name;
     put(formats, release->weights);
     return formats;
   }
@@ -135,7 +136,31 @@ WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted) {
     if (is_linear(static_cast<WeightClass>(i))) formats.of[i] = *linear;
   }
   if (own) put(formats, model.weights);
+  formats.is_own = own;
   return formats;
+}
+
+namespace {
+
+const Release* release_of(const LayerFormats& layers, const WeightFormats& all) {
+  const auto found =
+      std::find_if(layers.releases.begin(), layers.releases.end(),
+                   [&](const Release& each) { return all.release && each.name == *all.release; });
+  return found == layers.releases.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+WeightFormats formats_of(const LayerFormats& layers, WeightFormats all) {
+  if (all.is_own) put(all, layers.weights);
+  if (const Release* release = release_of(layers, all)) put(all, release->weights);
+  return all;
+}
+
+std::optional<Dtype> kv_format_of(const LayerFormats& layers, const WeightFormats& all) {
+  if (all.is_own) return layers.kv;
+  const Release* release = release_of(layers, all);
+  return release != nullptr ? release->kv : std::nullopt;
 }
 
 std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted) {
@@ -162,8 +187,6 @@ ContextLimits context_limits(const Model& model) {
         else
           add(op.bound.tokens);
       }
-    } else if (each.kind == Kind::chunk) {
-      add_chunk(each.window);
     } else {
       add(each.window);
     }

@@ -16,6 +16,9 @@ ShortForm short_form(const Model& model);
 /// Formats of the weights when `wanted` is asked for: those of the release of that name, else
 /// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.
 WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted);
+/// The same for layers that may have formats of their own; nothing: the cache as that of others.
+WeightFormats formats_of(const LayerFormats& layers, WeightFormats all);
+std::optional<Dtype> kv_format_of(const LayerFormats& layers, const WeightFormats& all);
 /// Format of the KV cache that the release states.
 std::optional<Dtype> released_kv(const Model& model, std::optional<Dtype> wanted);
 

@@ -23,6 +23,10 @@ double key_value_elements(const AttentionLayers& attention) {
 
 }  // namespace
 
+bool LayerFormats::any() const {
+  return kv || !releases.empty() || weights != StatedFormats{};
+}
+
 std::string AttentionLayers::kind_name() const {
   return by_file ? by_file->name
                   : std::string(attention_words[static_cast<std::size_t>(kind)].name);
@@ -52,7 +56,7 @@ double AttentionLayers::growing_bytes(Dtype kv) const {
 double AttentionLayers::bounded_bytes(Dtype kv) const {
   if (kind == Kind::compressed) return head_dim * bytes_per_element(kv);
   if (by_file) return by_file->cache_bytes(declared::CacheKind::window, kv, declared_tp);
-  if (kind != Kind::window && kind != Kind::chunk) return 0;
+  if (kind != Kind::window) return 0;
   return key_value_elements(*this) * bytes_per_element(kv);
 }
 

@@ -15,6 +15,63 @@
 
 namespace rooflua {
 
+/// Classes of weights that a release may store in formats of their own.
+enum class WeightClass {
+  attention,
+  attention_output,
+  index,
+  linear_attention,
+  dense_mlp,
+  experts,
+  shared,
+  router,
+  lm_head,
+  embedding
+};
+inline constexpr Word<WeightClass> weight_class_words[] = {
+    {WeightClass::attention, "attention", "projections of attention"},
+    {WeightClass::attention_output, "attention_output",
+     "output projections of attention; left out: as attention"},
+    {WeightClass::index, "index", "projections of the index of sparse attention"},
+    {WeightClass::linear_attention, "linear_attention", "projections of recurrent layers"},
+    {WeightClass::dense_mlp, "dense_mlp", "dense MLPs"},
+    {WeightClass::experts, "experts", "routed experts"},
+    {WeightClass::shared, "shared", "shared experts"},
+    {WeightClass::router, "router", "routers"},
+    {WeightClass::lm_head, "lm_head", "the LM head"},
+    {WeightClass::embedding, "embedding", "the input embedding"},
+};
+static_assert(in_order(weight_class_words));
+inline constexpr std::size_t weight_classes = std::size(weight_class_words);
+
+/// The number format of each class. `release`: which one they are, as far as layers may differ.
+struct WeightFormats {
+  std::array<Dtype, weight_classes> of{};
+  bool is_own = false;           // the model's own release
+  std::optional<Dtype> release;  // or another one of that name
+  Dtype operator[](WeightClass each) const { return of[static_cast<std::size_t>(each)]; }
+  Dtype& operator[](WeightClass each) { return of[static_cast<std::size_t>(each)]; }
+  bool operator==(const WeightFormats&) const = default;
+};
+/// Formats of some classes, as a file states them.
+using StatedFormats = std::array<std::optional<Dtype>, weight_classes>;
+
+/// The model as another publisher released it, in other formats.
+struct Release {
+  Dtype name = Dtype::bf16;  // "nvfp4": what deployment.weights asks for
+  std::string source;
+  StatedFormats weights;    // what is left out has the model's dtype
+  std::optional<Dtype> kv;  // of the KV cache, where the release says it
+};
+
+/// What layers store in formats of their own, apart from other layers of the model.
+struct LayerFormats {
+  StatedFormats weights{};        // as the model itself is released
+  std::optional<Dtype> kv;        // of the cache, unless deployment.kv says otherwise
+  std::vector<Release> releases;  // in other releases of the model
+  bool any() const;
+};
+
 /// Routed experts. Every MoE layer has `experts` MLPs of width `intermediate_size`, of which
 /// each token visits `experts_per_token`, and optionally one shared MLP that every token visits.
 struct MixtureOfExperts {
@@ -38,7 +95,6 @@ struct LatentAttention {
 enum class AttentionKind {
   full,
   window,         // the last `window` tokens, itself included
-  chunk,          // the tokens of its own chunk of `window` tokens
   latent,         // MLA: one compressed vector per token
   latent_sparse,  // MLA over the tokens that an index selects (DSA)
   compressed,     // DeepSeek-V4: a window, and one vector for every `ratio` tokens
@@ -50,7 +106,6 @@ enum class AttentionKind {
 inline constexpr Word<AttentionKind> attention_words[] = {
     {AttentionKind::full, "full", "every token before it"},
     {AttentionKind::window, "window", "the last `window` tokens, itself included"},
-    {AttentionKind::chunk, "chunk", "the tokens of its own chunk of `chunk` tokens"},
     {AttentionKind::latent, "latent", "every token, as one compressed vector each (MLA)"},
     {AttentionKind::latent_sparse, "latent_sparse", "latent, at the tokens that an index selects"},
     {AttentionKind::compressed, "compressed", "a window, and one vector for every `ratio` tokens"},
@@ -111,14 +166,15 @@ struct AttentionLayers {
   bool bias = false;              // on q, k, v
   bool output_gate = false;       // the q projection also yields a gate of its own size
   bool shared_key_value = false;  // one projection yields keys and values
-  int window = 0;                 // tokens; of chunk: tokens of a chunk
+  int window = 0;                 // tokens
   std::optional<LatentAttention> latent;
   std::optional<SparseIndex> index;
   std::optional<Compression> compression;
   std::optional<DeltaRule> delta;
   std::optional<Mamba2> mamba;
   declared::KindPointer by_file;  // what the file of a declared kind says
-  int declared_tp = 1;            // ranks that its caches are divided by: on_rank()
+  int declared_tp = 1;             // ranks that its caches are divided by: on_rank()
+  LayerFormats formats;
 
   /// The word of its kind, or the name of its file.
   std::string kind_name() const;
@@ -201,6 +257,7 @@ struct MlpLayers {
   int visits = 0;                      // that a pass pays to each of them; 0 = one
   int prefill_tail = 0;                // as those of attention
   declared::KindPointer by_file = {};  // as that of attention
+  LayerFormats formats = {};
 
   std::string kind_name() const;
   int layer_visits() const { return layers * (visits > 1 ? visits : 1); }
@@ -211,53 +268,6 @@ struct ShortForm {
   std::optional<MixtureOfExperts> moe;
   std::optional<LatentAttention> mla;
   std::optional<DeltaRule> hybrid;
-};
-
-/// Classes of weights that a release may store in formats of their own.
-enum class WeightClass {
-  attention,
-  attention_output,
-  index,
-  linear_attention,
-  dense_mlp,
-  experts,
-  shared,
-  router,
-  lm_head,
-  embedding
-};
-inline constexpr Word<WeightClass> weight_class_words[] = {
-    {WeightClass::attention, "attention", "projections of attention"},
-    {WeightClass::attention_output, "attention_output",
-     "output projections of attention; left out: as attention"},
-    {WeightClass::index, "index", "projections of the index of sparse attention"},
-    {WeightClass::linear_attention, "linear_attention", "projections of recurrent layers"},
-    {WeightClass::dense_mlp, "dense_mlp", "dense MLPs"},
-    {WeightClass::experts, "experts", "routed experts"},
-    {WeightClass::shared, "shared", "shared experts"},
-    {WeightClass::router, "router", "routers"},
-    {WeightClass::lm_head, "lm_head", "the LM head"},
-    {WeightClass::embedding, "embedding", "the input embedding"},
-};
-static_assert(in_order(weight_class_words));
-inline constexpr std::size_t weight_classes = std::size(weight_class_words);
-
-/// The number format of each class.
-struct WeightFormats {
-  std::array<Dtype, weight_classes> of{};
-  Dtype operator[](WeightClass each) const { return of[static_cast<std::size_t>(each)]; }
-  Dtype& operator[](WeightClass each) { return of[static_cast<std::size_t>(each)]; }
-  bool operator==(const WeightFormats&) const = default;
-};
-/// Formats of some classes, as a file states them.
-using StatedFormats = std::array<std::optional<Dtype>, weight_classes>;
-
-/// The model as another publisher released it, in other formats.
-struct Release {
-  Dtype name = Dtype::bf16;  // "nvfp4": what deployment.weights asks for
-  std::string source;
-  StatedFormats weights;    // what is left out has the model's dtype
-  std::optional<Dtype> kv;  // of the KV cache, where the release says it
 };
 
 }  // namespace rooflua

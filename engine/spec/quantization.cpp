@@ -5,8 +5,11 @@
 #include "base/error.h"
 #include "spec/catalogue.h"
 #include "spec/hf/modules.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua {
+
+using namespace hf;
 
 namespace {
 
@@ -36,18 +39,20 @@ Dtype in_blocks(Dtype dtype) {
 }
 
 /// compressed-tensors: config_groups.<name>.weights {num_bits, type}.
+std::optional<Dtype> of_group(const Fields& group) {
+  const auto weights = group.table("weights");
+  const auto bits = weights ? weights->integer("num_bits") : std::nullopt;
+  if (!bits) return std::nullopt;
+  const auto dtype = of_bits(*bits, weights->text("type").value_or("int") == "float",
+                             weights->integer("group_size").value_or(0));
+  return dtype && weights->text("strategy").value_or("") == "block" ? in_blocks(*dtype) : dtype;
+}
+
 std::optional<Dtype> of_groups(const Fields& quantization) {
   const auto groups = quantization.table("config_groups");
   if (!groups) return std::nullopt;
-  for (const Json::Member& group : groups->object().members()) {
-    const auto weights = groups->need_table(group.key).table("weights");
-    if (!weights) continue;
-    const auto bits = weights->integer("num_bits");
-    if (!bits) continue;
-    const auto dtype = of_bits(*bits, weights->text("type").value_or("int") == "float",
-                               weights->integer("group_size").value_or(0));
-    return dtype && weights->text("strategy").value_or("") == "block" ? in_blocks(*dtype) : dtype;
-  }
+  for (const Json::Member& group : groups->object().members())
+    if (const auto dtype = of_group(groups->need_table(group.key))) return dtype;
   return std::nullopt;
 }
 
@@ -104,24 +109,9 @@ void read_rest(Model& model, const Fields& quantization) {
   }
 }
 
-/// quantized_layers {module: {quant_algo}}: classes with formats of their own.
-void read_mixed(Model& model, const Fields& quantization) {
-  const auto layers = quantization.table("quantized_layers");
-  if (!layers) return;
-  std::vector<std::pair<Dtype, std::vector<std::string>>> named;
-  for (const Json::Member& member : layers->object().members()) {
-    const Fields own = layers->need_table(member.key);
-    const std::string algorithm = own.text("quant_algo").value_or("");
-    const auto dtype = of_algorithm(algorithm);
-    if (!dtype) throw Error(own.where("quant_algo"), "no weight format '" + algorithm + "'");
-    const auto known = std::find_if(named.begin(), named.end(),
-                                    [&](const auto& each) { return each.first == *dtype; });
-    if (known == named.end())
-      named.push_back({*dtype, {member.key}});
-    else
-      known->second.push_back(member.key);
-  }
-  for (const auto& [dtype, modules] : named) {
+/// Classes that lists name have their formats.
+void name_classes(Model& model, const std::vector<NamedModules>& lists) {
+  for (const auto& [dtype, modules] : lists) {
     const ModuleShares shares = named_share(model, modules);
     for (const WeightClass each : linear_classes) {
       if (has_class(model, each) && names_class(shares, each))
@@ -130,6 +120,49 @@ void read_mixed(Model& model, const Fields& quantization) {
     if (std::find(modules.begin(), modules.end(), "lm_head") != modules.end())
       model.weights[static_cast<std::size_t>(WeightClass::lm_head)] = dtype;
   }
+}
+
+/// Several config_groups {targets, weights}: a target is a class of torch, as "Linear", for all
+/// modules that no other group names, or names modules. Nothing where one cannot be read.
+std::vector<NamedModules> read_groups(Model& model, const Fields& quantization) {
+  const auto groups = quantization.table("config_groups");
+  if (!groups || groups->object().members().size() < 2) return {};
+  std::vector<NamedModules> lists;
+  Dtype rest = model.dtype;
+  for (const Json::Member& member : groups->object().members()) {
+    const Fields group = groups->need_table(member.key);
+    const auto dtype = of_group(group);
+    std::vector<std::string> targets = group.texts("targets");
+    if (!dtype || targets.empty()) return {};
+    if (std::find(targets.begin(), targets.end(), "Linear") != targets.end())
+      rest = *dtype;
+    else
+      lists.push_back({*dtype, std::move(targets)});
+  }
+  for (const WeightClass each : linear_classes)
+    if (has_class(model, each)) model.weights[static_cast<std::size_t>(each)] = rest;
+  return lists;
+}
+
+/// quantized_layers {module: {quant_algo}}: classes with formats of their own.
+void read_mixed(Model& model, const Fields& quantization, std::vector<NamedModules>& lists) {
+  const auto layers = quantization.table("quantized_layers");
+  if (!layers) return;
+  std::vector<NamedModules> named;
+  for (const Json::Member& member : layers->object().members()) {
+    const Fields own = layers->need_table(member.key);
+    const std::string algorithm = own.text("quant_algo").value_or("");
+    const auto dtype = of_algorithm(algorithm);
+    if (!dtype) throw Error(own.where("quant_algo"), "no weight format '" + algorithm + "'");
+    const auto known = std::find_if(named.begin(), named.end(),
+                                    [&](const auto& each) { return each.format == *dtype; });
+    if (known == named.end())
+      named.push_back({*dtype, {member.key}});
+    else
+      known->names.push_back(member.key);
+  }
+  name_classes(model, named);
+  lists.insert(lists.end(), named.begin(), named.end());
 }
 
 /// Classes that the file leaves in 16 bit, and the formats of the others where there are such.
@@ -185,14 +218,25 @@ std::vector<std::string> excluded_modules(const Fields& quantization) {
   return out;
 }
 
-void read_hf_formats(Model& model, const Fields& config) {
+FollowedFormats read_hf_formats(Model& model, const Fields& config) {
+  FollowedFormats out{Ordered(model)};
   const auto stated = quantization_of(config), beside = quantization_beside(config);
-  if (!stated) return;
+  if (!stated) return out;
+  std::vector<NamedModules> lists;
+  WeightFormats rest;
   if (!is_mixed(*stated)) {
     model.weight_dtype = format_of_linear_layers(*stated);
-    if (model.weight_dtype) read_exclusions(model, *stated);
+    lists = read_groups(model, *stated);
+    out.config_groups = !lists.empty();
+    rest = weight_formats(model, {});
+    lists.push_back({model.dtype, excluded_modules(*stated)});
+    if (out.config_groups)
+      name_classes(model, lists);
+    else if (model.weight_dtype)
+      read_exclusions(model, *stated);
   } else if (names_layers(stated) || names_layers(beside)) {
     read_rest(model, *stated);
+    rest = weight_formats(model, {});
   } else {
     throw Error(stated->where(stated->has("quant_algo") ? "quant_algo" : "quant_method"),
                 "layers have formats of their own, and nothing names them: quantized_layers is "
@@ -200,13 +244,17 @@ void read_hf_formats(Model& model, const Fields& config) {
                 "config.json");
   }
   // DeepSeek-V4: FP4 weights with a scale for 32 of them.
-  if (config.text("expert_dtype").value_or("") == "fp4")
+  if (config.text("expert_dtype").value_or("") == "fp4") {
     model.weights[static_cast<std::size_t>(WeightClass::experts)] = Dtype::mxfp4;
+    rest[WeightClass::experts] = Dtype::mxfp4;
+  }
   for (const auto& each : {stated, beside}) {
     if (!each) continue;
-    if (is_mixed(*each)) read_mixed(model, *each);
+    if (is_mixed(*each)) read_mixed(model, *each, lists);
     read_kv_format(model, *each);
   }
+  cut_by_layer(model, lists, rest);
+  return out;
 }
 
 }  // namespace rooflua

@@ -91,7 +91,8 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   out.weight_dtype = weight_dtype_of(model, options);
   out.kv_dtype = kv_dtype_of(model, options);
   for (const AttentionLayers& each : model.attentions)
-    out.kinds.push_back(counts_of(each, out.widths, out.kv_dtype));
+    out.kinds.push_back(counts_of(each, out.widths, kv_dtype_of(each, model, options)));
+  out.bytes_beyond = bytes_beyond(model, out.widths, out.formats);
   const Model one = predictor_of(model);
   out.predictor = weights_per_rank(one, out.widths);
   out.predictor.embedding = out.predictor.lm_head = out.predictor.ngram_tables = 0;
@@ -101,6 +102,36 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   out.predictor_kv_bytes =
       counts_of(one.attentions.front(), out.widths, out.kv_dtype).growing_bytes;
   return out;
+}
+
+// Declared in deployment.h: what a rank needs besides weights and KV.
+
+Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, int requests) {
+  const double ranks = widths.tp, element = bytes_per_element(model.dtype);
+  const double query = model.heads / ranks * model.head_dim;
+  double widest = 2 * query + 2.0 * std::max(1, model.kv_heads / widths.tp) * model.head_dim;
+  if (model.dense_mlp_layers() > 0)
+    widest = std::max(widest, 3.0 * model.intermediate_size / ranks);
+  for (const MlpLayers& each : model.mlps)
+    if (each.by_file) widest = std::max(widest, each.by_file->inner_elements() / ranks);
+  const MixtureOfExperts* moe = model.experts();
+  if (moe != nullptr && widths.expert_gpus > 0) {
+    // What comes back from the experts of a token.
+    const double copies = std::min(moe->experts_per_token, widths.ep) * double(widths.moe_tp);
+    widest = std::max(widest, copies * model.hidden_size / ranks);
+  } else if (moe != nullptr) {
+    // Of the tokens of all dp groups, a rank of ep gets its share.
+    const double visited = moe->experts_per_token * double(widths.groups()) / widths.ep;
+    widest = std::max(widest,
+                      visited * (3.0 * moe->intermediate_size / widths.moe_tp + model.hidden_size));
+  }
+  const double forward = tokens * (2.0 * model.hidden_size + widest) * element;
+  const double sampler = double(std::min(requests, tokens)) * model.vocab_size * (2 + 4 + 4);
+  return std::max(forward, sampler) * unit::byte;
+}
+
+Bytes runtime_estimate(int tp) {
+  return (tp > 1 ? 0.25 + 0.45 : 0.25) * unit::GiB;
 }
 
 }  // namespace rooflua

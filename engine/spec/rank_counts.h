@@ -31,6 +31,7 @@ struct RankCounts {
   std::vector<int> stage_layers;
   std::vector<WeightParts> stages;  // elements, of one rank of each stage; of the attention
   WeightFormats formats;            // as stored
+  double bytes_beyond = 0;          // of layers in formats of their own, of all stages together
   Dtype weight_dtype = Dtype::bf16, dtype = Dtype::bf16, kv_dtype = Dtype::bf16;
   std::vector<KindCounts> kinds;
   WeightParts predictor;  // one layer for multi-token prediction, without embedding and LM head

@@ -19,6 +19,49 @@ AttentionLayers without_heads(const AttentionLayers& recurrent) {
   out.layers = recurrent.layers;
   out.delta = recurrent.delta;
   out.mamba = recurrent.mamba;
+  out.visits = recurrent.visits;
+  out.prefill_tail = recurrent.prefill_tail;
+  out.formats = recurrent.formats;
+  return out;
+}
+
+StatedFormats formats_of(const Fields& fields) {
+  StatedFormats out;
+  for (std::size_t i = 0; i < weight_classes; ++i) {
+    const std::string_view key = weight_class_words[i].name;
+    if (const auto text = fields.text(key)) out[i] = require_dtype(*text, fields.where(key));
+  }
+  return out;
+}
+
+Release release_of(const Fields& fields, std::string_view name, const std::string& where) {
+  Release release;
+  release.name = require_dtype(name, where);
+  release.source = fields.text("source").value_or("");
+  release.weights = formats_of(fields);
+  if (const auto kv = fields.text("kv")) release.kv = require_dtype(*kv, fields.where("kv"));
+  fields.finish();
+  return release;
+}
+
+std::vector<Release> releases_of(const Fields& fields) {
+  std::vector<Release> out;
+  const auto releases = fields.table("releases");
+  if (!releases) return out;
+  for (const Json::Member& each : releases->object().members())
+    out.push_back(release_of(releases->need_table(each.key), each.key, releases->where(each.key)));
+  return out;
+}
+
+/// What a group of layers stores in formats of its own.
+LayerFormats layer_formats_of(const Fields& group) {
+  LayerFormats out;
+  out.releases = releases_of(group);
+  if (const auto own = group.table("formats")) {
+    out.weights = formats_of(*own);
+    if (const auto kv = own->text("kv")) out.kv = require_dtype(*kv, own->where("kv"));
+    own->finish();
+  }
   return out;
 }
 
@@ -43,10 +86,11 @@ void read_declared(const Fields& fields, const ModelDraft& model, std::string_vi
     check_range(row, value, fields.where(key));
     *std::get<int*>(row.at(&into)) = value;
   }
-  into.by_file = declared::read_kind(
-      file, of, fields,
-      {model.layers, model.hidden_size, model.heads, model.kv_heads, model.head_dim,
-       model.intermediate_size});
+  into.formats = layer_formats_of(fields);
+  into.by_file =
+      declared::read_kind(file, of, fields,
+                          {model.layers, model.hidden_size, model.heads, model.kv_heads,
+                           model.head_dim, model.intermediate_size, model.attention_bias});
   fields.finish();
 }
 
@@ -76,6 +120,7 @@ AttentionLayers attention_of(const Fields& fields, const ModelDraft& model) {
   AttentionLayers out = layers_of(Kind::full, 0, model);
   out.latent = model.mla;
   read_figures(fields, out);
+  out.formats = layer_formats_of(fields);
   fields.finish();
   if (out.delta || out.mamba) return without_heads(out);
   if (!fields.has("v_head_dim")) out.v_head_dim = out.head_dim;
@@ -93,6 +138,7 @@ MlpLayers mlp_of(const Fields& fields, const ModelDraft& model) {
   out.gated = model.gated_mlp;
   out.intermediate_size = model.intermediate_size;
   read_figures(fields, out);
+  out.formats = layer_formats_of(fields);
   fields.finish();
   if (out.kind == MlpKind::moe) out.intermediate_size = 0;
   return out;
@@ -103,27 +149,6 @@ void check_used(const Fields& fields, std::string_view table, std::string_view l
   if (!fields.has(table) || !fields.has(list)) return;
   throw Error(fields.where(table), "nothing reads it where there is [[" + std::string(list) +
                                        "]], which says what these layers are");
-}
-
-// Formats -----------------------------------------------------------------------------------------
-
-StatedFormats formats_of(const Fields& fields) {
-  StatedFormats out;
-  for (std::size_t i = 0; i < weight_classes; ++i) {
-    const std::string_view key = weight_class_words[i].name;
-    if (const auto text = fields.text(key)) out[i] = require_dtype(*text, fields.where(key));
-  }
-  return out;
-}
-
-Release release_of(const Fields& fields, std::string_view name, const std::string& where) {
-  Release release;
-  release.name = require_dtype(name, where);
-  release.source = fields.text("source").value_or("");
-  release.weights = formats_of(fields);
-  if (const auto kv = fields.text("kv")) release.kv = require_dtype(*kv, fields.where("kv"));
-  fields.finish();
-  return release;
 }
 
 void read_formats(ModelDraft& model, const Fields& fields) {
@@ -138,12 +163,7 @@ void read_formats(ModelDraft& model, const Fields& fields) {
     }
     formats->finish();
   }
-  if (const auto releases = fields.table("releases")) {
-    for (const Json::Member& each : releases->object().members()) {
-      model.releases.push_back(
-          release_of(releases->need_table(each.key), each.key, releases->where(each.key)));
-    }
-  }
+  model.releases = releases_of(fields);
 }
 
 // Names -------------------------------------------------------------------------------------------
@@ -218,6 +238,15 @@ AttentionLayers layers_of(AttentionKind kind, int layers, const ModelDraft& mode
   return out;
 }
 
+AttentionLayers layers_of_file(const std::string& kind, int layers, const std::string& parameter,
+                               int value, const ModelDraft& model) {
+  Json group = Json::object();
+  group["kind"] = kind;
+  group["layers"] = layers;
+  group[parameter] = value;
+  return declared_attention(Fields(group, model.origin, "attention"), model);
+}
+
 void read_layer_kinds(ModelDraft& model, const Fields& fields) {
   for (const Fields& own : fields.tables("attention"))
     model.attentions.push_back(attention_of(own, model));
@@ -254,6 +283,10 @@ void complete_layer_kinds(ModelDraft& model) {
   for (const MlpLayers& each : model.mlps) {
     if (model.intermediate_size == 0) model.intermediate_size = each.intermediate_size;
   }
+  name_layer_kinds(model);
+}
+
+void name_layer_kinds(Model& model) {
   name_kinds(model.attentions, [](const AttentionLayers& each) { return each.kind_name(); });
   name_kinds(model.mlps, [](const MlpLayers& each) { return each.kind_name(); });
 }

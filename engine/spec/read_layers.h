@@ -17,6 +17,10 @@ struct ModelDraft : Model, ShortForm {
 /// So many layers with the heads of the model.
 AttentionLayers layers_of(AttentionKind kind, int layers, const ModelDraft& model);
 
+/// So many layers of a kind that is a file, with one of its parameters.
+AttentionLayers layers_of_file(const std::string& kind, int layers, const std::string& parameter,
+                               int value, const ModelDraft& model);
+
 /// [[attention]], [[mlp]], [weights], [releases.NAME] and what belongs to them. Figures that a kind
 /// leaves out are those of the model, which must have been read before.
 /// @throws Error at the key
@@ -30,5 +34,7 @@ void check_experts(const MixtureOfExperts& moe, const std::string& where);
 /// the model's own figures become those of the first kind that has them.
 /// @throws Error if the short form does not fit the number of layers
 void complete_layer_kinds(ModelDraft& model);
+/// Gives each kind a name of its own: "window", and "window_2" for the next of that name.
+void name_layer_kinds(Model& model);
 
 }  // namespace rooflua

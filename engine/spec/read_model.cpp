@@ -57,7 +57,7 @@ Model model_from_document(const Json& document, const std::string& name, const s
   const Fields fields(document, origin);
   hf::refuse_other_files(document, origin);
   if (!hf::is_config(document)) return model_from_table(fields, name, origin, folders);
-  Model model = model_from_hf_config(document, name, origin);
+  Model model = model_from_hf_config(document, name, origin, folders);
   const std::filesystem::path file(origin);
   std::error_code ignored;
   if (file.filename() == "config.json" && std::filesystem::is_regular_file(file, ignored))

@@ -57,20 +57,11 @@ class Counter {
     double blocks = 0;
     for (const AttentionLayers& each : model_.attentions) {
       blocks += each.layers;
-      if (each.by_file) {
-        add_declared(*each.by_file, each.layers, parts);
-        if (model_.qk_norm && each.heads > 0) parts.small += each.layers * 2.0 * each.head_dim;
-        continue;
-      }
-      const bool recurrent = each.delta || each.mamba;
-      (recurrent ? parts.linear_attention : parts.attention) += each.layers * attention(each);
-      parts.attention_output += each.layers * attention_output(each);
-      parts.index += each.layers * index(each);
-      parts.small += each.layers * small_tensors(each);
+      add(each, parts);
     }
     for (const MlpLayers& each : model_.mlps) {
       blocks += each.layers;
-      add_mlp(each, parts);
+      add(each, parts);
     }
     parts.small += (blocks + 1) * hidden();  // norms before each block and after the last layer
     parts.embedding = vocabulary * hidden();
@@ -86,6 +77,41 @@ class Counter {
   double padded_vocabulary() const {
     const int unit = 64 * widths_.tp;
     return 64.0 * ((model_.vocab_size + unit - 1) / unit);
+  }
+
+  void add(const AttentionLayers& each, WeightParts& parts) const {
+    if (each.by_file) {
+      add_declared(*each.by_file, each.layers, parts);
+      if (model_.qk_norm && each.heads > 0) parts.small += each.layers * 2.0 * each.head_dim;
+      return;
+    }
+    const bool recurrent = each.delta || each.mamba;
+    (recurrent ? parts.linear_attention : parts.attention) += each.layers * attention(each);
+    parts.attention_output += each.layers * attention_output(each);
+    parts.index += each.layers * index(each);
+    parts.small += each.layers * small_tensors(each);
+  }
+
+  void add(const MlpLayers& each, WeightParts& parts) const {
+    if (each.by_file) return add_declared(*each.by_file, each.layers, parts);
+    if (each.intermediate_size > 0) {
+      divided("columns of the MLP", each.intermediate_size, widths_.tp);
+      const double width = double(each.intermediate_size) / widths_.tp;
+      parts.dense_mlp += each.layers * mlp(each.gated, hidden(), width);
+    }
+    if (!each.moe) return;
+    const MixtureOfExperts& moe = *each.moe;
+    divided("columns of an expert", moe.intermediate_size, widths_.moe_tp,
+            widths_.ep > 1 ? "moe_tp" : "tp");
+    const double experts = divided("experts", moe.experts, widths_.ep, "ep");
+    const double inner = moe.latent_size > 0 ? moe.latent_size : hidden();
+    const double width = double(moe.intermediate_size) / widths_.moe_tp;
+    if (!widths_.afd())
+      parts.routed_experts += each.layers * experts * mlp(each.gated, inner, width);
+    parts.shared_experts += each.layers * (mlp(each.gated, hidden(),
+                                               double(moe.shared_intermediate_size) / widths_.tp) +
+                                           2.0 * hidden() * moe.latent_size);
+    parts.router += each.layers * double(moe.experts) * hidden();
   }
 
  private:
@@ -235,34 +261,14 @@ class Counter {
     for (const declared::Weight& each : kind.weights) {
       double& into = each.weight_class < 0 ? parts.small
                                            : parts.of(static_cast<WeightClass>(each.weight_class));
-      into += layers * each.elements() * *declared::part_of(each.split, each.heads, widths_.tp);
+      const double part = *declared::part_of(each.split, each.heads, widths_.tp);
+      into += layers * each.elements() * part;
+      if (each.bias) parts.small += layers * each.columns * part;
     }
   }
 
   static double mlp(bool gated, double hidden, double width) {
     return (gated ? 3.0 : 2.0) * hidden * width;
-  }
-
-  void add_mlp(const MlpLayers& each, WeightParts& parts) const {
-    if (each.by_file) return add_declared(*each.by_file, each.layers, parts);
-    if (each.intermediate_size > 0) {
-      divided("columns of the MLP", each.intermediate_size, widths_.tp);
-      const double width = double(each.intermediate_size) / widths_.tp;
-      parts.dense_mlp += each.layers * mlp(each.gated, hidden(), width);
-    }
-    if (!each.moe) return;
-    const MixtureOfExperts& moe = *each.moe;
-    divided("columns of an expert", moe.intermediate_size, widths_.moe_tp,
-            widths_.ep > 1 ? "moe_tp" : "tp");
-    const double experts = divided("experts", moe.experts, widths_.ep, "ep");
-    const double inner = moe.latent_size > 0 ? moe.latent_size : hidden();
-    const double width = double(moe.intermediate_size) / widths_.moe_tp;
-    if (!widths_.afd())
-      parts.routed_experts += each.layers * experts * mlp(each.gated, inner, width);
-    parts.shared_experts += each.layers * (mlp(each.gated, hidden(),
-                                               double(moe.shared_intermediate_size) / widths_.tp) +
-                                           2.0 * hidden() * moe.latent_size);
-    parts.router += each.layers * double(moe.experts) * hidden();
   }
 
   const Model& model_;
@@ -301,6 +307,54 @@ Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFor
   for (std::size_t i = 0; i < weight_classes; ++i)
     bytes += parts.of(static_cast<WeightClass>(i)) * bytes_per_element(formats.of[i]);
   return bytes * unit::byte;
+}
+
+double bytes_beyond(const Model& model, const Widths& widths, const WeightFormats& all) {
+  const Counter counter(model, widths);
+  double bytes = 0;
+  const auto add = [&](const auto& each) {
+    if (!each.formats.any()) return;
+    WeightParts parts;
+    counter.add(each, parts);
+    const WeightFormats own = formats_of(each.formats, all);
+    for (std::size_t i = 0; i < weight_classes; ++i)
+      bytes += parts.of(static_cast<WeightClass>(i)) *
+               (bytes_per_element(own.of[i]) - bytes_per_element(all.of[i]));
+  };
+  for (const AttentionLayers& each : model.attentions) add(each);
+  for (const MlpLayers& each : model.mlps) add(each);
+  return bytes;
+}
+
+void check_layer_formats(const Model& model, const std::string& where) {
+  constexpr Widths whole;
+  const Counter counter(model, whole);
+  const auto check = [&](const auto& each, const std::string& key, bool has_cache) {
+    if (!each.formats.any()) return;
+    WeightParts parts;
+    counter.add(each, parts);
+    const auto check_table = [&](const StatedFormats& stated, bool kv, const std::string& table) {
+      if (kv && !has_cache) throw Error(where + key + "." + table + ".kv", "there is no KV cache");
+      for (std::size_t i = 0; i < weight_classes; ++i) {
+        if (stated[i] && parts.of(static_cast<WeightClass>(i)) == 0)
+          throw Error(where + key + "." + table + "." + std::string(weight_class_words[i].name),
+                      "these layers have no such weights");
+      }
+    };
+    check_table(each.formats.weights, each.formats.kv.has_value(), "formats");
+    for (const Release& own : each.formats.releases) {
+      const std::string table = "releases." + std::string(name(own.name));
+      check_table(own.weights, own.kv.has_value(), table);
+      const bool known =
+          std::any_of(model.releases.begin(), model.releases.end(),
+                      [&](const Release& release) { return release.name == own.name; });
+      if (!known) throw Error(where + key + "." + table, "the model has no release of that name");
+    }
+  };
+  for (const AttentionLayers& each : model.attentions)
+    check(each, "attention." + each.name,
+          each.growing_bytes(model.dtype) + each.bounded_bytes(model.dtype) > 0);
+  for (const MlpLayers& each : model.mlps) check(each, "mlp." + each.name, false);
 }
 
 Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dtype) {

@@ -64,6 +64,11 @@ inline WeightParts weights_per_rank(const Model& model, int tp) {
 
 /// Bytes of these weights, each class in its format; norms and biases in model.dtype.
 Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFormats& formats);
+/// What layers with formats of their own take beyond that on one rank of all stages; may be
+/// negative.
+double bytes_beyond(const Model& model, const Widths& widths, const WeightFormats& all);
+/// @throws Error if layers have a format for weights, or of a release, that they do not have
+void check_layer_formats(const Model& model, const std::string& where);
 /// @param linear_dtype  format of the linear layers; the rest is in model.dtype
 Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dtype);
 

@@ -52,6 +52,7 @@ function cost.evidence_codes() end
 ---@field new_tokens integer
 ---@field context_tokens integer in the KV cache before the step
 ---@field completes boolean true for the last chunk of a prompt
+---@field left_tokens integer of the prompt after this chunk
 
 --- The prefills and decodes of one step; valid during the call only. Read-only; an index out of range is an error.
 ---@class rooflua.Batch
@@ -288,7 +289,8 @@ function cost.explain(call) end
 
 --- The keys of cost.batch and of a scenario's `price` entries.
 ---@class rooflua.BatchGiven
----@field prefills {new_tokens: integer, context_tokens: integer?, completes: boolean?}[]?
+---@field prefills {new_tokens: integer, context_tokens: integer?, completes: boolean?, left_tokens: integer?}[]?
+---   left_tokens: of the prompt after a chunk that does not complete it; left out: more than any prefill_tail
 ---@field decode_contexts integer[]? or instead of it:
 ---@field decodes integer?
 ---@field decode_context_tokens number? sum

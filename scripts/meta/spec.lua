@@ -65,6 +65,8 @@ local spec = {}
 ---@field intermediate_size integer? of the dense MLP; 0: there is none
 ---@field gated boolean? gate, up, down; false: up, down
 ---@field parameters table? of a kind that is a file
+---@field inner_elements number? of a kind that is a file: elements of a token between its matrices
+---@field formats table of these layers alone, by class of weights
 ---@field moe rooflua.MixtureOfExperts? of moe and both
 
 ---@class rooflua.Mamba2 recurrent layers of a state space
@@ -115,7 +117,7 @@ local spec = {}
 ---@field head_dim integer? of queries and keys; left out: the model's
 ---@field v_head_dim integer? of values; left out: head_dim
 ---@field output_gate boolean? the q projection also yields a gate of its own size
----@field window integer? the last tokens, itself included; of chunk: tokens of a chunk
+---@field window integer? the last tokens, itself included
 ---@field latent rooflua.LatentAttention? of latent and latent_sparse
 ---@field index rooflua.SparseIndex? of latent_sparse, block_sparse and compressed
 ---@field compression rooflua.Compression? of compressed
@@ -124,6 +126,8 @@ local spec = {}
 ---@field parameters table? of a kind that is a file
 ---@field bound table? of a kind that is a file: the form and the tokens of what its attention computes with
 ---@field keeps_state boolean? of a kind that is a file: whether requests have a state
+---@field kernels string? of a kind that is a file: full, if engines run kernels of full attention for it
+---@field formats table of these layers alone, by class of weights
 
 ---@class rooflua.ModelNote a sentence about what its description leaves out
 ---@field text string the sentence
@@ -253,7 +257,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 
 --- A model by name or alias, from a config.json, a .toml, or a table with the same keys. In a table, `from` names a
 --- model; the other keys replace those of its own file, and false leaves a table or a list out. Of a config.json,
---- `ignore = { "key" }` leaves keys out before it is read. Error: naming the file, and the line or key.
+--- `ignore = { "key" }` leaves keys out before it is read, and `read_as = { theirs = "known" }` reads a key as another.
+--- Error: naming the file, and the line or key.
 ---@param source string|table|rooflua.Model
 ---@return rooflua.Model
 function spec.model(source) end

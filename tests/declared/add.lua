@@ -60,5 +60,5 @@ for _, addition in ipairs(dofile "tests/declared/additions.lua") do
   end
   assert(count <= (addition.most or 10), addition.kind .. ": changes more files that are not its own than it may")
   print(("%s %s: declared in %s, %d files that are not its own"):format(addition.kind, addition.name,
-    addition.recipe or addition.declaration.file, count))
+    addition.recipe or addition.declaration and addition.declaration.file or addition.own[1][2], count))
 end

@@ -1,9 +1,10 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan, one column of
---- a measured set and one part of a run, each as the texts that a person would insert. `declaration` is the file that
---- declares it; `code` are the insertions that compute something new; `own` are the files that are new with it, {from a
---- file of this folder, to}; `most` files of both others change. An insertion goes in front of the one place where
---- `before` stands. All of these are read from the page `recipe` where an addition has one.
+--- release of an engine with a rule of its own, one option of it, one kind of policy, one kind of attention and one of
+--- MLP, one axis of a plan, one column of a measured set and one part of a run, each as the texts that a person would
+--- insert. `declaration` is the file that declares it; `code` are the insertions that compute something new; `own` are
+--- the files that are new with it, {from a file of this folder, to}; `most` files of both others change. An insertion
+--- goes in front of the one place where `before` stands. All of these are read from the page `recipe` where an addition
+--- has one.
 return {
   {
     kind = "op", name = "sample_scan",
@@ -169,6 +170,15 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       },
     },
     own = { { "sample_policy.lua", "scripts/samples/first.lua" } },
+  },
+  {
+    kind = "kind of attention", name = "sample_attention", most = 0,
+    own = { { "sample_attention.lua", "scripts/layers/attention/sample_attention.lua" },
+      { "sample_layers.toml", "scenarios/models/sample-layers.toml" } },
+  },
+  {
+    kind = "kind of MLP", name = "sample_mlp", most = 0,
+    own = { { "sample_mlp.lua", "scripts/layers/mlp/sample_mlp.lua" } },
   },
   {
     kind = "axis of a plan", name = "block_size", most = 1,

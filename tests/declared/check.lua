@@ -126,6 +126,24 @@ holds(output "help samples.first", "Part of nothing.", "help samples.first")
 holds(output "__complete list ''", "samples", "completion of list")
 check(require("rooflua").list("samples")[1].module == "samples.first", "rooflua.list")
 
+-- The kinds of layers: known to every model, priced, counted, served, planned, exported.
+local layered = spec.model "sample-layers"
+check(layered.attention[2].kind == "sample_attention" and layered.mlp[2].kind == "sample_mlp", "kinds of a model")
+check(layered:parameters() == 2 * 32000 * 1024 + 1024 * (1 + 4 * 2) -- embeddings; norms
+  + 4 * 4 * 1024 * 1024 + 2 * 3 * 1024 * 4096 + 2 * 2 * 1024 * 3072, "parameters: " .. layered:parameters())
+check(layered:kv_bytes_per_token "bf16" == 2 * 1024 * 2, "a token in the one full layer")
+holds(output "list models", "3 sample_attention", "list models")
+local layers = "--model sample-layers --hardware h200-sxm "
+local priced = output("step " .. layers .. "--tp 2 --decode 9999x16 --explain")
+holds(priced, "pairs=8000", "16 decodes of a window of 500")
+holds(priced, "bend ", "the work of the MLP")
+holds(priced, "sample_mlp, which a file declares", "the interval of the step")
+for _, engine in ipairs { "vllm", "sglang", "trtllm" } do
+  holds(output("capacity " .. layers .. "--engine " .. engine), "sample_mlp, which a file", "capacity by " .. engine)
+end
+holds(output("run " .. served .. " --quiet --set model=sample-layers"), "which a file", "the interval of a run")
+holds(output("step " .. layers .. "--tp 3 --decode 100x1"), "deployment.tp", "ranks that do not divide the heads")
+
 -- The column of a measured set: read, checked, compared, in the text and the document.
 local started = "validate tests/declared/starts.csv"
 holds(output(started), "graphs: median GiB", "the text of validate")
@@ -171,6 +189,11 @@ local function content(path)
 end
 holds(content(folder .. "/1/serve.sh"), "--sample-len", "the command of the plan")
 holds(content(folder .. "/1/scenario.lua"), 'engine = "vllm 0.99', "the scenario of the plan")
+os.execute("rm -rf " .. folder)
+
+-- A plan of a model with the kinds of layers.
+holds(output((asked:gsub("llama%-3.1%-8b", "sample-layers"))), "wider: ", "the interval of a plan")
+holds(content(folder .. "/1/scenario.lua"), 'model = "sample-layers"', "the plan's scenario of a kind of layers")
 os.execute("rm -rf " .. folder)
 
 -- The axis of a plan: an option, a parameter of the ladder, and a field of candidates that acts.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A new op, metric, number format, figure of a model, scenario key, release, option, engine, kind of policy, axis of a
-# plan, column of a measured set and part of a run each cost one declaration: adds one of each to a copy of the source
-# tree, builds the program there, and checks that everything which should follow from the declaration does.
+# A new op, metric, number format, figure of a model, scenario key, release, option, engine, kind of policy, kind of
+# layers, axis of a plan, column of a measured set and part of a run each cost one declaration: adds one of each to a
+# copy of the source tree, builds the program there, and checks that everything which should follow from it does.
 #   tests/declared/run.sh PROGRAM BUILD_FOLDER      from the source tree
 set -eu
 program=$1

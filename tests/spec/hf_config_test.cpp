@@ -35,7 +35,7 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 Model shared(const std::string& path) {
-  return model_from_config_json(test::shared_data() / path);
+  return load_model((test::shared_data() / path).string(), test::source_dir());
 }
 
 /// The experts of a text.

@@ -28,7 +28,8 @@ Json config(const std::string& fixture, const std::string& quantization) {
 }
 
 Model read(const Json& document) {
-  return model_from_document(document, "mine", "config.json");
+  return model_from_document(document, "mine", "config.json",
+                             {test::source_dir() / "scripts" / "layers"});
 }
 
 Model quantised(const std::string& fixture, const std::string& quantization) {

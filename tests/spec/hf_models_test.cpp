@@ -98,7 +98,8 @@ std::string described(const Model& model) {
 }
 
 Model read(const Json& document) {
-  return model_from_document(document, "mine", "config.json");
+  return model_from_document(document, "mine", "config.json",
+                             {test::source_dir() / "scripts" / "layers"});
 }
 
 /// The text of the model, or of the error.

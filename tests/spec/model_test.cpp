@@ -236,9 +236,6 @@ TEST_CASE("a model that cannot be is refused with its line or key") {
               "[[attention]]\nkind = \"mamba2\"\nlayers = 2\nheads = 4\nhead_dim = 8\ngroups = 1\n"
               "state_size = 8\nconv_kernel = 0\n",
           "m.toml:13: attention[1].conv_kernel: expected 1 to 1000 tokens, found 0");
-  refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nchunk = 0\n",
-          "chunk: expected 1 to 1e+09 tokens, found 0");
-  refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nwindow = 9\n", "chunk: is missing");
   refused(tiny + "[hybrid]\nconv_kernel = 4\n", "hybrid.full_attention_interval: is missing");
   refused("layers = 2\n", "hidden_size: is missing");
   refused("layers = 0\nhidden_size = 8\nheads = 2\nvocab_size = 10\nintermediate_size = 16\n",

@@ -47,7 +47,9 @@ struct Outcome {
 
 Outcome outcome(const Json& config) {
   try {
-    return {shape_of(model_from_document(config, "mine", "config.json")), ""};
+    return {shape_of(model_from_document(config, "mine", "config.json",
+                                         {test::source_dir() / "scripts" / "layers"})),
+            ""};
   } catch (const Error& error) {
     return {"", error.what()};
   }

@@ -16,7 +16,8 @@ namespace {
 const auto folder = test::source_dir() / "tests" / "fixtures" / "models";
 
 Model read(const Json& config) {
-  return model_from_document(config, "mine", "config.json");
+  return model_from_document(config, "mine", "config.json",
+                             {test::source_dir() / "scripts" / "layers"});
 }
 
 double figure(const Json& row, const char* key) {

@@ -59,6 +59,8 @@ constexpr Figures figures[] = {
     {"qwen3.8-2.4t-a95b", 2420, 95.3, 94208, 0, 0, 587},
     {"muse-glimmer-30b", 27.85, 27.85, 13312, 39936, 2048, 0},
     {"inkling-2-mini", 25.85, 2.915, 32768, 163840, 1024, 0},
+    {"inkling", 947.02, 41.1, 45056, 450560, 512, 12.71},
+    {"inkling-small", 263.65, 12.0, 28672, 143360, 512, 5.161},
     {"qwen3.5-122b-a10b", 122.1, 9.8, 24576, 0, 0, 154},
     {"qwen3.5-35b-a3b", 34.7, 3.5, 20480, 0, 0, 64},
     {"qwen3.5-27b", 26.9, 26.9, 65536, 0, 0, 154},
@@ -125,6 +127,8 @@ constexpr StepBytes one_decode_step[] = {
     {"qwen3.5-397b-a17b", 32.658},
     {"qwen3.8-2.4t-a95b", 186.48},
     {"muse-glimmer-30b", 53.017},
+    {"inkling", 79.629},
+    {"inkling-small", 22.341},
     {"inkling-2-mini", 4.904},  // each weight once; a pass visits twelve layers three times
     {"qwen3.5-122b-a10b", 18.012},
     {"qwen3.5-35b-a3b", 5.890},

@@ -19,7 +19,7 @@ Json given_by(const CapacityArguments& arguments) {
   Json given = Json::object(), deployment = Json::object();
   if (!arguments.hardware.empty()) given["hardware"] = arguments.hardware;
   if (!arguments.command.empty() || !arguments.from.empty()) return given;
-  given["model"] = model_given(arguments.model, arguments.ignore);
+  given["model"] = model_given(arguments.model, arguments.words);
   if (!arguments.engine.empty()) given["engine"] = arguments.engine;
   const std::pair<const char*, int> widths[] = {
       {"tp", arguments.tp}, {"pp", arguments.pp}, {"dp", arguments.dp}, {"ep", arguments.ep}};
@@ -41,7 +41,7 @@ void add_capacity(const Command& app) {
   auto* a = new CapacityArguments;
   command.option("--model", a->model,
                  "A shipped model, config.json or .toml; with --command in place of its own");
-  add_ignore(command, a->ignore);
+  add_words(command, a->words);
   command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml");
   command.option("--engine", a->engine, engine_help);
   add_command(command, a->command, nullptr);
@@ -76,7 +76,8 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
                   {"--ep", arguments.ep > 0},
                   {"--weights", !arguments.weights.empty()},
                   {"--kv", !arguments.kv.empty()},
-                  {"--ignore", !arguments.ignore.empty()}});
+                  {"--ignore", !arguments.words.ignore.empty()},
+                  {"--read-as", !arguments.words.read_as.empty()}});
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   const Json answer = vm.call("rooflua.program.capacity", "command",
                               {given_by(arguments), texts_json(arguments.set), command.json()});

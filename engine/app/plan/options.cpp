@@ -36,7 +36,7 @@ void add_plan(const Command& app, const std::filesystem::path& home) {
                  "A Lua file of kind \"plan\" instead of a question; a plan.json for --verify");
   command.option("--model", a->model,
                  "A shipped model, config.json or .toml; with --command in place of its own");
-  add_ignore(command, a->ignore);
+  add_words(command, a->words);
   add_command(command, a->command, nullptr);
   add_from(command, a->from);
   command.option(

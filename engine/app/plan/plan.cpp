@@ -41,7 +41,7 @@ void put(Json& to, const char* key, const std::optional<long>& value) {
 Json options_of(const PlanArguments& a) {
   Json out = Json::object();
   put(out, "scenario", a.scenario);
-  if (!a.model.empty() || !a.ignore.empty()) out["model"] = model_given(a.model, a.ignore);
+  if (!a.model.empty() || a.words.any()) out["model"] = model_given(a.model, a.words);
   put(out, "command", a.command);
   put(out, "from", a.from);
   put(out, "workload", a.workload);

@@ -32,6 +32,7 @@ class ForwardPass : PassBuilder {
                         ? ""
                         : attentions[i].name);
       if (attentions[i].prefill_tail > 0) rows_ = Rows::tail_tokens;
+      take_formats(attentions[i].formats);
       attention(attentions[i]);
       rows_ = Rows::tokens;
     }
@@ -44,6 +45,7 @@ class ForwardPass : PassBuilder {
     for (std::size_t i = 0; i < mlps.size(); ++i) {
       begin_kind(i, i == 0 || mlps[i].kind != mlps[0].kind ? "" : mlps[i].name);
       if (mlps[i].prefill_tail > 0) rows_ = Rows::tail_tokens;
+      take_formats(mlps[i].formats);
       mlp_layers(mlps[i]);
       rows_ = Rows::tokens;
     }
@@ -122,7 +124,7 @@ class ForwardPass : PassBuilder {
     }
   }
 
-  /// Full, window, chunk, block_sparse.
+  /// Full, window, block_sparse.
   void plain_attention(const AttentionLayers& each) {
     const double count = each.layer_visits(), d = each.head_dim, v = each.v_head_dim;
     const double heads = each.heads / tp_, kv_heads = std::max(1.0, each.kv_heads / tp_);

@@ -46,6 +46,7 @@ struct LayerOp {
   double bytes_per_row = 0;   // activations in and out; for attention, KV of one cached token
   double weight_bytes = 0;    // read by one run; of a grouped GEMM: all experts of this rank
   double heads = 0, kv_heads = 0, head_dim = 0;
+  Dtype kv = Dtype::bf16;  // of attention: format of the cache
   int kind = -1;  // of attention and of experts: index into attentions or mlps of the model
   /// Of ask.compute and ask.read of a kind that is a file, as Op::linear_attention: work of one run
   /// as sums of symbols. Null for every other operation.

@@ -64,6 +64,7 @@ void PassBuilder::attend(Op op, Rows rows, double count, double heads, double kv
   added.kv_heads = kv_heads;
   added.head_dim = head_dim;
   added.bytes_per_row = kv_bytes;
+  added.kv = kv_dtype_;
 }
 
 void PassBuilder::declared_layers(const declared::Kind& kind, double count) {
@@ -82,7 +83,8 @@ void PassBuilder::declared_layers(const declared::Kind& kind, double count) {
       attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, each.head_dim,
              bytes);
     } else if (each.kind == declared::OpKind::elementwise) {
-      elementwise(each.name, count, each.elements * part * act_);
+      elementwise(each.name, count, part * (each.elements * act_ + each.cache_elements * kv_),
+                  each.kernel);
     } else {
       declared_work(each, part, count);
     }
@@ -91,17 +93,18 @@ void PassBuilder::declared_layers(const declared::Kind& kind, double count) {
 
 void PassBuilder::declared_gemm(const declared::Kind& kind, const declared::Operation& op,
                                 double count) {
-  double columns = 0, rows = 0;
+  double columns = 0, rows = 0, biases = 0;
   for (const std::size_t i : op.weights) {
     const declared::Weight& each = kind.weights[i];
     const double part = *declared::part_of(each.split, each.heads, widths_.tp);
     columns += each.columns * (each.split == declared::Split::columns ? part : 1);
+    if (each.bias) biases += each.columns * (each.split == declared::Split::columns ? part : 1);
     rows = each.rows * (each.split == declared::Split::rows ? part : 1);
   }
   constexpr Rows seen[] = {Rows::tokens, Rows::prefill_tokens, Rows::decode_tokens};
   const int weight_class = kind.weights[op.weights.front()].weight_class;
-  gemm(op.name, rows, columns, count, format(static_cast<WeightClass>(weight_class)),
-       seen[op.rows]);
+  gemm(op.name, rows, columns, count, format(static_cast<WeightClass>(weight_class)), seen[op.rows])
+      .weight_bytes += biases * act_;
 }
 
 void PassBuilder::declared_work(const declared::Operation& op, double part, double count) {

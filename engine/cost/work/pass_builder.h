@@ -18,10 +18,12 @@ class PassBuilder {
   PassBuilder(const Model& model, const Deployment& deployment)
       : model_(model),
         formats_(deployment.formats),
+        deployment_(deployment),
         tp_(deployment.widths.tp),
         widths_(deployment.widths),
         hidden_(model.hidden_size),
         act_(bytes_per_element(model.dtype)),
+        kv_dtype_(deployment.kv_dtype),
         kv_(bytes_per_element(deployment.kv_dtype)) {}
 
   void begin_kind(std::size_t index, const std::string& name) {
@@ -31,6 +33,13 @@ class PassBuilder {
   void end_kind() {
     kind_ = -1;
     suffix_.clear();
+    take_formats({});
+  }
+  /// Layers store and keep what they have in formats of their own.
+  void take_formats(const LayerFormats& layers) {
+    formats_ = deployment_.formats_in(layers);
+    kv_dtype_ = deployment_.kv_in(layers);
+    kv_ = bytes_per_element(kv_dtype_);
   }
   Dtype format(WeightClass each) const { return formats_[each]; }
 
@@ -47,10 +56,13 @@ class PassBuilder {
   void declared_layers(const declared::Kind& kind, double count);
 
   const Model& model_;
-  const WeightFormats& formats_;
+  WeightFormats formats_;  // of the layers that are added
+  const Deployment& deployment_;
   double tp_;
   Widths widths_;
-  double hidden_, act_, kv_;
+  double hidden_, act_;
+  Dtype kv_dtype_;
+  double kv_;
   int kind_ = -1;
   Rows rows_ = Rows::tokens;  // that operations of all tokens see
   std::string suffix_;

@@ -81,6 +81,9 @@ Json describe(const LayerOp& op) {
   out["heads"] = op.heads;
   out["kv_heads"] = op.kv_heads;
   out["head_dim"] = op.head_dim;
+  if (op.op == Op::attention_prefill || op.op == Op::attention_decode || op.op == Op::mla_prefill ||
+      op.op == Op::mla_decode)
+    out["kv"] = name(op.kv);
   out["kind"] = op.kind + 1;
   if (op.work != nullptr) describe_declared(op, out);
   return out;

@@ -152,6 +152,7 @@ int serve_last_step(lua_State* L, Run& run) {
     prefill["new_tokens"] = each.new_tokens;
     prefill["context_tokens"] = each.context_tokens;
     prefill["completes"] = each.completes != 0;
+    if (each.left_tokens > 0) prefill["left_tokens"] = each.left_tokens;
     prefills.push_back(std::move(prefill));
   }
   for (const std::int32_t context : work->decode_contexts()) contexts.push_back(context);

@@ -1,5 +1,7 @@
 // What one rank holds, as rules of engines see it.
 
+#include <numeric>
+
 #include "script/bind/spec_fields.h"
 
 namespace rooflua::script {
@@ -38,10 +40,13 @@ Json fields_of(const RankCounts& counts) {
   Json out = Json::object();
   Json stages = Json::array(), kinds = Json::array();
   Json formats = Json::object(), element_bytes = Json::object();
+  const double layers = std::accumulate(counts.stage_layers.begin(), counts.stage_layers.end(), 0);
   for (std::size_t stage = 0; stage < counts.stages.size(); ++stage) {
     Json own = Json::object();
     own["layers"] = counts.stage_layers[stage];
     own["weights"] = fields_of(counts.stages[stage]);
+    if (counts.bytes_beyond != 0)
+      own["bytes_beyond"] = counts.bytes_beyond * counts.stage_layers[stage] / layers;
     if (counts.stages[stage].ngram_bytes > 0) own["ngram_bytes"] = counts.stages[stage].ngram_bytes;
     stages.push_back(std::move(own));
   }

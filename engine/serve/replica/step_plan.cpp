@@ -195,7 +195,7 @@ std::int32_t StepPlan::try_prefill(std::int32_t slot, std::int32_t tokens) noexc
   if (tokens > pending) return refuse("prefill", Refusal::too_many_tokens, slot);
   if (over_budget(tokens)) return refuse("prefill", Refusal::over_budget, slot);
   if (!on_->grant_prefill(slot, context + tokens)) return 0;
-  add_prefill({tokens, context, tokens == pending ? 1 : 0, slot, request.id});
+  add_prefill({tokens, context, tokens == pending ? 1 : 0, slot, request.id, pending - tokens});
   return 1;
 }
 
@@ -273,7 +273,7 @@ inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish)
   on_->take_seat(slot, hit, ready, blocks, ready + tokens, now_);
   progress.admitted = serial_;
   ++view_.admitted;
-  add_prefill({tokens, ready, tokens == pending ? 1 : 0, slot, request.id});
+  add_prefill({tokens, ready, tokens == pending ? 1 : 0, slot, request.id, pending - tokens});
   return 1;
 }
 

@@ -39,6 +39,13 @@ int Kind::window() const {
   return tokens;
 }
 
+double Kind::inner_elements() const {
+  double elements = 0;
+  for (const Weight& each : weights)
+    if (each.weight_class >= 0) elements += each.split == Split::rows ? each.rows : each.columns;
+  return elements;
+}
+
 void Kind::check_split(int tp) const {
   const auto check = [&](Split split, int heads, const std::string& what) {
     if (part_of(split, heads, tp)) return;

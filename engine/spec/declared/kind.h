@@ -43,6 +43,7 @@ struct Weight {
   int weight_class = -1;
   Split split = Split::none;
   int heads = 0;
+  bool bias = false;  // one of as many columns, in the model's own format
   double elements() const { return rows * columns; }
 };
 
@@ -104,6 +105,8 @@ struct Operation {
   std::vector<std::size_t> weights;  // of a gemm: which are multiplied at once
   int rows = 0;                      // of a gemm: 0 all tokens, 1 prompts, 2 decodes
   double elements = 0;               // elementwise: in and out, of one token
+  double cache_elements = 0;         // and those in the format of the KV cache
+  std::string_view kernel = {};      // of elementwise: whose measured rows stand for it
   Bound bound;                       // of attention and work
   int heads = 0, kv_heads = 0, head_dim = 0, v_head_dim = 0;  // of attention
   bool one_vector = false;                                    // that is key and value of a token
@@ -118,7 +121,8 @@ struct Kind {
   std::string name;  // of the file, without .lua
   std::string file;  // as messages name it
   std::string doc;
-  Json parameters;  // with the values in force
+  bool runs_as_full = false;  // engines run kernels of full attention for it
+  Json parameters;            // with the values in force
   std::vector<Weight> weights;
   std::vector<Cache> caches;
   std::vector<Operation> operations;
@@ -129,6 +133,8 @@ struct Kind {
   /// of a request.
   double cache_bytes(CacheKind kind, Dtype kv, int tp) const;
   int window() const;
+  /// Of an MLP: elements of a token that its matrices read and write besides the hidden states.
+  double inner_elements() const;
   /// @throws Error if a weight, a cache or work does not divide by tp
   void check_split(int tp) const;
 };
@@ -137,6 +143,7 @@ using KindPointer = std::shared_ptr<const Kind>;
 /// What files are told of a model: its figures by their names.
 struct ModelFigures {
   int layers = 0, hidden_size = 0, heads = 0, kv_heads = 0, head_dim = 0, intermediate_size = 0;
+  bool attention_bias = false;
 };
 
 }  // namespace rooflua::declared

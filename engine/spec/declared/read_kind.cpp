@@ -53,6 +53,7 @@ Json figure_of(const ModelFigures& model) {
   out["kv_heads"] = model.kv_heads;
   out["head_dim"] = model.head_dim;
   out["intermediate_size"] = model.intermediate_size;
+  out["attention_bias"] = model.attention_bias;
   return out;
 }
 
@@ -106,9 +107,10 @@ Json parameters_of(const Fields& file, const Fields& group, const Json& model) {
     for (const char* key : {"unit", "doc", "source"}) own.text(key);
     for (const char* key : {"min", "max", "fraction", "default", "values"}) own.allow(key);
     own.finish();
-    const bool taken = each.key == "kind" || each.key == "layers" || each.key == "visits" ||
-                       each.key == "prefill_tail";
-    if (taken) throw Error(declared->where(each.key), "is a word of every group of layers");
+    constexpr std::string_view words[] = {"kind",         "layers",  "visits",
+                                          "prefill_tail", "formats", "releases"};
+    if (std::find(std::begin(words), std::end(words), each.key) != std::end(words))
+      throw Error(declared->where(each.key), "is a word of every group of layers");
     const Json* stated = group.find(each.key);
     const Json value = stated != nullptr ? *stated : default_of(own, model);
     const std::string where =
@@ -155,6 +157,7 @@ Weight weight_of(const Fields& fields) {
   out.columns = number_at(fields, "columns", 1, 0);
   out.split = word_at(fields, "split", split_words, Split::none);
   out.heads = whole_at(fields, "heads", 0, 0);
+  out.bias = fields.boolean("bias", false);
   if (out.split == Split::heads)
     throw Error(fields.where("split"), "a weight is divided by columns or rows, in `heads` pieces");
   fields.finish();
@@ -299,7 +302,12 @@ Operation operation_of(const Fields& fields, std::string_view of,
     read_attention(fields, out);
   } else if (op == "elementwise") {
     out.kind = OpKind::elementwise;
-    out.elements = number_at(fields, "elements", 1e-6, 0);
+    out.cache_elements = number_at(fields, "cache_elements", 0, 0);
+    out.elements = number_at(fields, "elements", out.cache_elements > 0 ? 0 : 1e-6, 0);
+    if (fields.has("kernel")) {
+      constexpr Word<int> kernels[] = {{0, "norm", ""}, {1, "rope", ""}, {2, "silu_mul", ""}};
+      out.kernel = kernels[word_at(fields, "kernel", kernels, 0)].name;
+    }
   } else if (op == "compute" || op == "read") {
     out.kind = OpKind::work;
     read_work(fields, op == "compute", out);
@@ -334,6 +342,10 @@ void check(const Kind& kind) {
     if (!read && kind.weights[i].weight_class >= 0)
       fail("no ask.gemm reads the weight " + kind.weights[i].name);
   }
+  const auto is_work = [](const Operation& each) { return each.kind == OpKind::work; };
+  if (kind.runs_as_full &&
+      (attentions == 0 || std::any_of(kind.operations.begin(), kind.operations.end(), is_work)))
+    fail("kernels: \"full\" is for a kind with ask.attention and without ask.compute and ask.read");
   int window = 0;
   for (const Cache& each : kind.caches) {
     if (each.window > 0 && window > 0 && each.window != window) fail("windows of two lengths");
@@ -342,28 +354,6 @@ void check(const Kind& kind) {
 }
 
 }  // namespace
-
-fs::path file_of(const Folders& folders, std::string_view of, const std::string& name) {
-  if (name.empty() || name.find_first_of("/\\.") != std::string::npos) return {};
-  for (const fs::path& each : folders) {
-    const fs::path file = each / of / (name + ".lua");
-    std::error_code ignored;
-    if (fs::is_regular_file(file, ignored)) return file;
-  }
-  return {};
-}
-
-std::vector<std::string> names_in(const Folders& folders, std::string_view of) {
-  std::vector<std::string> names;
-  for (const fs::path& each : folders) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(each / of, ignored))
-      if (entry.path().extension() == ".lua") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
 
 KindPointer read_kind(const fs::path& path, std::string_view of, const Fields& group,
                       const ModelFigures& model) {
@@ -375,6 +365,8 @@ KindPointer read_kind(const fs::path& path, std::string_view of, const Fields& g
   const Fields fields(table, out->file);
   out->doc = fields.text("doc").value_or("");
   fields.text("source");
+  constexpr Word<bool> runs_as[] = {{true, "full", ""}};
+  out->runs_as_full = word_at(fields, "kernels", runs_as, false);
   out->parameters = parameters_of(fields, group, figures);
   for (const char* key : {"weights", "cache", "ops"}) fields.allow(key);
   fields.finish();

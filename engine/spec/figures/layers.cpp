@@ -109,6 +109,20 @@ Json bound_of(const AttentionLayers& each) {
   return out;
 }
 
+Json kernels_of(const AttentionLayers& each) {
+  return each.by_file && each.by_file->runs_as_full ? Json("full") : Json();
+}
+/// Formats of weights, and `kv`, that layers store as the model itself is released; null: none.
+template <class Layers>
+Json own_formats(const Layers& each) {
+  if (!each.formats.any()) return {};
+  Json out = Json::object();
+  for (std::size_t i = 0; i < weight_classes; ++i)
+    if (const auto own = each.formats.weights[i]) out[weight_class_words[i].name] = name(*own);
+  if (each.formats.kv) out["kv"] = name(*each.formats.kv);
+  return out;
+}
+
 constexpr bool attends(const AttentionLayers& each) {
   if (each.kind == AttentionKind::declared) return each.heads > 0;
   return each.kind != AttentionKind::delta && each.kind != AttentionKind::mamba2;
@@ -157,11 +171,8 @@ constexpr auto attention_rows = rows_of<Attention>(
         .only<attends>()
         .hidden(),
     figure<&Attention::window>("window", "tokens", 1, 1e9, needed,
-                               "the last tokens, itself included; of chunk: tokens of a chunk")
+                               "the last tokens, itself included")
         .only<is<Kind::window, Kind::compressed>>(),
-    figure<&Attention::window>("window", "tokens", 1, 1e9, needed, "of a chunk")
-        .written("chunk")
-        .only<is<Kind::chunk>>(),
     part<&Attention::latent>("latent", needed, "of latent and latent_sparse")
         .only<is<Kind::latent, Kind::latent_sparse>>()
         .among(),
@@ -182,7 +193,13 @@ constexpr auto attention_rows = rows_of<Attention>(
         .only<is_declared>(),
     computed<Attention, keeps_state>("keeps_state", "boolean",
                                      "of a kind that is a file: whether requests have a state")
-        .only<is_declared>());
+        .only<is_declared>(),
+    computed<Attention, kernels_of>("kernels", "string",
+                                    "of a kind that is a file: full, if engines run kernels of "
+                                    "full attention for it")
+        .only<is_declared>(),
+    computed<Attention, own_formats<Attention>>("formats", "table",
+                                                "of these layers alone, by class of weights"));
 
 template <MlpKind... kinds>
 constexpr bool is_mlp(const MlpLayers& each) {
@@ -193,6 +210,9 @@ constexpr bool has_mlp_word(const MlpLayers& each) {
 }
 Json mlp_parameters_of(const MlpLayers& each) {
   return each.by_file ? each.by_file->parameters : Json();
+}
+Json inner_elements_of(const MlpLayers& each) {
+  return each.by_file ? Json(each.by_file->inner_elements()) : Json();
 }
 constexpr auto mlp_rows = rows_of<MlpLayers>(
     word<&MlpLayers::kind, mlp_words>("kind", needed,
@@ -222,6 +242,12 @@ constexpr auto mlp_rows = rows_of<MlpLayers>(
         .only<has_mlp_word>(),
     computed<MlpLayers, mlp_parameters_of>("parameters", "table", "of a kind that is a file")
         .only<is_mlp<MlpKind::declared>>(),
+    computed<MlpLayers, inner_elements_of>("inner_elements", "number",
+                                           "of a kind that is a file: elements of a token between "
+                                           "its matrices")
+        .only<is_mlp<MlpKind::declared>>(),
+    computed<MlpLayers, own_formats<MlpLayers>>("formats", "table",
+                                                "of these layers alone, by class of weights"),
     part<&MlpLayers::moe>("moe", needed, "of moe and both")
         .only<is_mlp<MlpKind::moe, MlpKind::both>>()
         .among());

@@ -220,6 +220,55 @@ std::vector<std::string> take_out_ignored(Json& config, const std::string& origi
   return ignored;
 }
 
+namespace {
+
+/// Keys of published files that mean what another key means everywhere else.
+struct OtherWord {
+  std::string_view theirs, known, source;
+};
+constexpr OtherWord other_words[] = {
+    {"expert_hidden_dim", "moe_intermediate_size", "tencent/Hy3-preview-Base: config.json"},
+    {"num_mtp_layers", "num_nextn_predict_layers", "InklingForConditionalGeneration: config.json"},
+};
+
+/// Puts the value of one key under another. @throws Error if that has another value
+void read_as(Json& config, const std::string& theirs, const std::string& known,
+             const Fields& fields) {
+  const Json value = *config.find(theirs);
+  const Json* there = config.find(known);
+  if (there != nullptr && !there->is_null() && !value.is_null() &&
+      dump_json(*there) != dump_json(value))
+    throw Error(fields.where(theirs), "is read as " + known + ", which is " + dump_json(*there) +
+                                          ", not " + dump_json(value));
+  Json rest = without(config, theirs);
+  if (!value.is_null()) rest[known] = value;
+  config = std::move(rest);
+}
+
+}  // namespace
+
+std::vector<std::string> take_other_words(Json& config, const std::string& origin) {
+  const Json before = config;
+  const Fields fields(before, origin);
+  std::vector<std::string> asked;
+  if (const auto words = fields.table("read_as")) {
+    config = without(config, "read_as");
+    std::vector<std::string> known;
+    for (const Json::Member& member : config.members()) known.push_back(member.key);
+    for (const Json::Member& each : words->object().members()) {
+      if (config.find(each.key) == nullptr)
+        throw Error(words->where(each.key), unknown_name("key of the file", each.key, known));
+      const std::string as = words->need_text(each.key);
+      read_as(config, each.key, as, fields);
+      asked.push_back(each.key + " as " + as);
+    }
+  }
+  for (const OtherWord& each : other_words)
+    if (config.find(each.theirs) != nullptr)
+      read_as(config, std::string(each.theirs), std::string(each.known), fields);
+  return asked;
+}
+
 void join_equal_lists(Json& config, int layers, const std::string& origin) {
   for (const std::string_view key : scalars) {
     const Json* list = config.find(key);

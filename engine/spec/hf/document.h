@@ -21,6 +21,11 @@ bool is_config(const Json& document);
 /// @throws Error for a name that is no key of the document
 std::vector<std::string> take_out_ignored(Json& config, const std::string& origin);
 
+/// Keys that mean what another one means: those of published files that are known, and those that
+/// `read_as` = {theirs = known} names, which is taken out. @returns the latter, "theirs as known"
+/// @throws Error for a name that is no key of the document, and where both keys state values
+std::vector<std::string> take_other_words(Json& config, const std::string& origin);
+
 /// A list with the same number for each layer becomes this number.
 /// @throws Error if such a list does not have one entry for each layer
 void join_equal_lists(Json& config, int layers, const std::string& origin);

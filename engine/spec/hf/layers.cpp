@@ -168,9 +168,7 @@ void read_chunks(ModelDraft& model, const Fields& config) {
   }
   if (!types.empty()) chunked = count(types, "chunked_attention");
   if (chunked == model.layers) return;
-  AttentionLayers chunks = layers_of(Kind::chunk, chunked, model);
-  chunks.window = chunk;
-  put(model, chunks);
+  if (chunked > 0) put(model, layers_of_file("chunk", chunked, "chunk", chunk, model));
   put(model, layers_of(Kind::full, model.layers - chunked, model));
 }
 

@@ -239,8 +239,10 @@ bool names_a_layer_behind(const Model& model, const std::string& name) {
   return entry.layer && *entry.layer >= model.layers;
 }
 
-ModuleShares named_share(const Model& model, const std::vector<std::string>& names) {
+ModuleShares named_share(const Model& model, const std::vector<std::string>& names,
+                         std::vector<ModuleShares>* of_layers) {
   ModuleShares shares{};
+  if (of_layers != nullptr) of_layers->assign(static_cast<std::size_t>(model.layers), {});
   const auto entries = by_layer(names, model.layers);
   const auto named = [&](int layer, const std::string& module) {
     const auto any = [&](const std::vector<Entry>& list) {
@@ -252,18 +254,22 @@ ModuleShares named_share(const Model& model, const std::vector<std::string>& nam
   for (const Spelling& spelling : spellings) {
     const int layers = layers_of(model, spelling.of);
     if (layers == 0 || !may_spell(model, spelling)) continue;
+    const auto of = static_cast<std::size_t>(spelling.of);
     const auto [first, behind] = layer_range(model, spelling.of);
+    const auto modules =
+        static_cast<double>(std::count_if(spelling.modules.begin(), spelling.modules.end(),
+                                          [](std::string_view each) { return !each.empty(); }));
     double found = 0;
-    double modules = 0;
-    for (const std::string_view module : spelling.modules) {
-      if (module.empty()) continue;
-      ++modules;
-      for (int layer = first; layer < behind; ++layer)
-        found += named(layer, std::string(module)) ? 1 : 0;
+    for (int layer = first; layer < behind; ++layer) {
+      double here = 0;
+      for (const std::string_view module : spelling.modules)
+        here += !module.empty() && named(layer, std::string(module)) ? 1 : 0;
+      found += here;
+      if (of_layers == nullptr) continue;
+      double& own = (*of_layers)[static_cast<std::size_t>(layer)][of];
+      own = std::max(own, here / modules);
     }
-    double& share = shares[static_cast<std::size_t>(spelling.of)];
-    const double all = layers * modules;
-    share = std::max(share, std::min(1.0, found / all));
+    shares[of] = std::max(shares[of], std::min(1.0, found / (layers * modules)));
   }
   return shares;
 }

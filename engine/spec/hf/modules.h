@@ -14,7 +14,9 @@ namespace rooflua {
 /// The part of each class's modules that the names of a list match, in [0, 1]. A list names every
 /// layer, or a pattern for all of them.
 using ModuleShares = std::array<double, weight_classes>;
-ModuleShares named_share(const Model& model, const std::vector<std::string>& names);
+/// @param of_layers  if given, the same of each layer that may have the class
+ModuleShares named_share(const Model& model, const std::vector<std::string>& names,
+                         std::vector<ModuleShares>* of_layers = nullptr);
 
 /// Whether it names a layer that the model does not have: of multi-token prediction.
 bool names_a_layer_behind(const Model& model, const std::string& name);

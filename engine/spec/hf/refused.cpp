@@ -52,7 +52,8 @@ constexpr Refused refused[] = {
     {"modernbert", not_a_decoder},
 };
 
-/// A description to begin with: what the file says of the shape of every layer.
+}  // namespace
+
 std::string skeleton_of(const Fields& fields) {
   constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"num_hidden_layers", "layers"},  {"hidden_size", "hidden_size"},
@@ -71,6 +72,8 @@ std::string skeleton_of(const Fields& fields) {
          "kind = \"mine\"\nlayers = " +
          layers + "\n";
 }
+
+namespace {
 
 /// Refuses layers that a description of one's own could have.
 [[noreturn]] void refuse(const Fields& fields, std::string_view key, const std::string& problem) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "spec/harmless_keys.h"
+#include "spec/hf/refused.h"
 
 namespace rooflua::hf {
 
@@ -53,8 +54,12 @@ std::string shape_inside(const Json& value) {
   return "";
 }
 
-[[noreturn]] void refuse(const Fields& config, const std::string& key, const std::string& why) {
-  throw Error(config.where(key), why + "; " + how_to_go_on_without(key));
+[[noreturn]] void refuse(const Fields& config, const std::string& key, const std::string& why,
+                         const std::string& known = "KNOWN") {
+  throw Error(config.where(key), why + "; " + how_to_go_on_without(key) +
+                                     "; if it is another word for a known key, with read_as = {\"" +
+                                     key + "\" = \"" + known + "\"}, or --read-as " + key + "=" +
+                                     known + skeleton_of(config));
 }
 
 std::string joined(std::string word) {
@@ -88,7 +93,7 @@ void check(const Fields& config, const Json::Member& member,
            const std::vector<std::string>& missed) {
   if (member.value.is_null()) return;
   const std::string near = nearly(member.key, missed);
-  if (!near.empty()) refuse(config, member.key, "is not known; did you mean '" + near + "'?");
+  if (!near.empty()) refuse(config, member.key, "is not known; did you mean '" + near + "'?", near);
   if (is_off(member.value)) return;
   if (speaks_of_shape(member.key))
     refuse(config, member.key, "is not known, and by its name it may change the model's shape");

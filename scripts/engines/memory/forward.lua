@@ -6,7 +6,9 @@ local max = math.max
 --- Elements of a token between input and output of a dense MLP: gate, up and their product.
 local function dense_elements(facts)
   local widest = 0
-  for _, each in ipairs(facts.model.mlp) do widest = max(widest, 3 * each.intermediate_size / facts.tp) end
+  for _, each in ipairs(facts.model.mlp) do
+    widest = max(widest, (each.inner_elements or 3 * each.intermediate_size) / facts.tp)
+  end
   return widest
 end
 

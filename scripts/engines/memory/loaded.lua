@@ -83,6 +83,7 @@ end
 function loaded.bytes(facts, stage)
   return counted_bytes(facts, facts.counts.stages[stage].weights) + absorbed_bytes(facts, stage)
     + compressor_bytes(facts, stage) + beside_bytes(facts, stage) + (facts.counts.stages[stage].ngram_bytes or 0)
+    + (facts.counts.stages[stage].bytes_beyond or 0)
 end
 
 return loaded

@@ -14,6 +14,8 @@ end
 return {
   { architecture = { "cdna3", "cdna4", "xe2" }, no_kernels = "any model",
     source = "TensorRT-LLM support matrix: GPUs of NVIDIA" },
+  { family = { "glm5_next", "inkling" }, no_kernels = "the model's kinds of layers",
+    source = "pull request 19136 and issue 16507: open" },
   { seen = "1.4.0rc4", code = "tensorrt_llm/_torch/moe/fused_moe/fused_moe_cutlass.py: _QUANT_SUPPORT_TABLE",
   { architecture = before_hopper, when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
     source = "_torch/modules/fused_moe/fused_moe_cutlass.py: W4A16 on compute capability 9.0, MXFP8 from 10.0 on; "

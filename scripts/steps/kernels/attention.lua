@@ -1,8 +1,8 @@
 --- Attention of the layers of one kind: what their decodes and prompts cost, on one rank.
 ---
 --- A kind says how many cached tokens a new one computes with: all of them (full, latent), the last `window`
---- (window), those of its chunk (chunk), those that an index selects (latent_sparse, block_sparse), or a window and
---- one entry for every `ratio` tokens (compressed). steps/kernels/pairs.lua counts them. Kinds without rows of their
+--- (window), those that an index selects (latent_sparse, block_sparse), a window and one entry for every `ratio`
+--- tokens (compressed), or what its file says. steps/kernels/pairs.lua counts them. Kinds without rows of their
 --- own run at the utilisation of full attention with as many query-key pairs.
 ---
 --- Decodes and prompts are priced on monotone grids (monotone.lua, monotone_prefill.lua).
@@ -52,8 +52,8 @@ function attention.of(steps, op, kind, deployment)
   self.kv_bytes_per_token = op.bytes_per_row
   self.own_window, self.own_rows = false, false
   self.latent = kind.latent ~= nil
-  self.decode_query = ops.attention_query(steps.model, deployment, kind, true)
-  self.prefill_query = ops.attention_query(steps.model, deployment, kind, false)
+  self.decode_query = ops.attention_query(op.kv, deployment, kind, true)
+  self.prefill_query = ops.attention_query(op.kv, deployment, kind, false)
   self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(kind, op)
   self.decode_pair_flop = self.decode_pair_flop * deployment.dcp
   self.flop_of_rows = ops.flop_of_rows(kind, op) or self.prefill_pair_flop

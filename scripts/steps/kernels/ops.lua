@@ -101,12 +101,13 @@ end
 
 --- An attention query of layers of a kind. The step model writes batch and tokens into it before each lookup. Decodes
 --- have the heads of all ranks of dcp.
+--- @param kv string format of the cache
 --- @param kind table one of model.attention
-function ops.attention_query(model, deployment, kind, decode)
+function ops.attention_query(kv, deployment, kind, decode)
   local query = {
     op = decode and "attention_decode" or "attention_prefill", heads = kind.heads,
     tp = decode and deployment.tp / deployment.dcp or deployment.tp,
-    kv_dtype = deployment.kv, batch = 1, context_tokens = 0,
+    kv_dtype = kv, batch = 1, context_tokens = 0,
   }
   if not decode then query.new_tokens = 1 end
   if kind.latent then return latent_query(query, kind, decode) end

@@ -65,16 +65,15 @@ end
 --- @param longest number the longest context that can be
 function pairs_of.kind(kind, longest)
   local name, own = kind.kind, kind.bound
-  if own and own.form == "chunk" then name, kind = "chunk", { window = own.tokens } end
-  if own and own.form ~= "chunk" then return bounded(own.tokens, longest) end
+  if own and own.form == "chunk" then
+    local c = own.tokens
+    if c >= longest then return false, false end
+    return function(batch) return batch:chunk_tokens(c) end, function(t, p) return pairs_of.chunk(t, p, c) end
+  end
+  if own then return bounded(own.tokens, longest) end
   if name == "window" then return bounded(kind.window, longest) end
   if name == "block_sparse" then return bounded(kind.index.topk * kind.index.block, longest) end
   if name == "latent_sparse" then return bounded(kind.index.topk, math.huge) end  -- absorbed, unlike latent
-  if name == "chunk" then
-    if kind.window >= longest then return false, false end
-    local c = kind.window
-    return function(batch) return batch:chunk_tokens(c) end, function(t, p) return pairs_of.chunk(t, p, c) end
-  end
   if name == "compressed" then return compressed(kind) end
   return false, false
 end

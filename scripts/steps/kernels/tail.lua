@@ -1,11 +1,7 @@
 --- Layers that see the tail of a prompt alone (prefill_tail of a model): its last `w` tokens run through them, and
 --- every token of a decode.
 ---
----     chunk that completes a prompt   min(t, w) of its t new tokens
----     any other chunk                 those among the first w tokens of the prompt: the engine does not say how much
----                                     of a prompt is left, so only they may belong to the tail
----
---- Of a prompt of at most w tokens all run, whatever its chunks are. Of a longer one at most w tokens count too many.
+--- Of a chunk of t new tokens after which `left` of the prompt follow, min(t, w - left) run, or none.
 local graphs = require "steps.kernels.graphs"
 local shared_experts = require "steps.kernels.shared_experts"
 
@@ -15,11 +11,7 @@ local max, min = math.max, math.min
 
 --- New tokens of a chunk that run.
 --- @param work rooflua.Prefill
-function tail.tokens(work, w)
-  local t = work.new_tokens
-  if work.completes then return min(t, w) end
-  return min(t, max(0, w - work.context_tokens))
-end
+function tail.tokens(work, w) return max(0, min(work.new_tokens, w - work.left_tokens)) end
 
 --- The chunk of attention of such a kind: in place of steps.kernels.Attention:chunk.
 function tail.chunk(attention, batch, i, paid_s)

@@ -125,7 +125,7 @@ test("an option beside a command that states the same is refused, and names both
   both("--kv: --command states it as well (--kv-cache-dtype = fp8)", line, { kv = { "bf16" } })
   both("--engines: --command states the engine", line, { engines = { "sglang" } })
   both("the command starts vllm, and the engine that is stated is sglang", line, { engine = "sglang 0.5.9" })
-  both("--ignore: --command states the model", line, { model = { from = "x", ignore = { "y" } } })
+  both("--ignore, --read-as: --command states the model", line, { model = { from = "x", ignore = { "y" } } })
   both("another generator does not read tp of --command", line, { candidates = "listed" })
   both("the model 'no/model' is not known", "vllm serve no/model")
   both("--chunked-prefill-size -1: a plan tries values from 1 on; leave it out, and say --budgets",

@@ -50,7 +50,6 @@ end
 
 write("attention", "own_full", plain('kind = "token"', ""))
 write("attention", "own_window", plain('kind = "window", window = p.size', "window = p.size"))
-write("attention", "own_chunk", plain('kind = "window", window = p.size', "chunk = p.size"))
 write("mlp", "own_dense", [[
 return {
   parameters = { width = { default = "intermediate_size", min = 1 } },
@@ -73,7 +72,6 @@ local function layered(attention, more) return bound.layered(attention, nil, mor
 local copies = {
   { { kind = "full", layers = 4 }, { kind = "own_full", layers = 4 } },
   { { kind = "window", layers = 4, window = 512 }, { kind = "own_window", layers = 4, size = 512 } },
-  { { kind = "chunk", layers = 4, chunk = 512 }, { kind = "own_chunk", layers = 4, size = 512 } },
 }
 local beside = { kind = "full", layers = 2 }
 local loads = { bound.decodes(16, 3000), bound.prefill(700), bound.prefill(100, 5000), bound.mixed(300, 900, 7, 2000) }
@@ -196,6 +194,27 @@ test("a tail that no prompt is longer than costs what no tail costs, a shorter o
   test.near(gemms(9000), gemms(nil), 1e-9)
   test.check(gemms(128) < 0.6 * gemms(nil), "%g and %g", gemms(128), gemms(nil))
   test.near(bound.kernels(with(128)):time(loads[1]), bound.kernels(with(nil)):time(loads[1]), 1e-9, "decodes")
+end)
+
+test("whatever its chunks are, exactly the last w tokens of a prompt run through its tail", function()
+  local tail, serve = require "steps.kernels.tail", require "rooflua.serve"
+  for _, budget in ipairs { 4096, 300, 450, 64 } do
+    local live = serve.open { model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { kv_blocks = 1000 },
+      scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = budget },
+      workload = require "workloads.constant" { rate_per_s = 1, num_requests = 1, prompt_tokens = 1000,
+        output_tokens = 2 } }
+    local seen, steps = { 0, 0 }, 0
+    while live:step(1) do
+      for _, chunk in ipairs(live:last_step(1).prefill_work) do
+        chunk.left_tokens, steps = chunk.left_tokens or 0, steps + 1
+        for i, w in ipairs { 128, 5000 } do seen[i] = seen[i] + tail.tokens(chunk, w) end
+      end
+    end
+    live:close()
+    test.equal(seen[1], 128, "of chunks of " .. budget)
+    test.equal(seen[2], 1000, "of chunks of " .. budget)
+    test.equal(steps, math.ceil(1000 / budget))
+  end
 end)
 
 test("streams add traffic, and tables of n-grams bytes, rows and parameters", function()

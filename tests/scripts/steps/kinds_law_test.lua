@@ -42,7 +42,8 @@ local function with_bounds(name, own, bounds)
   for i, kind in ipairs(own) do
     kinds[i] = plain_kind(kind, (kind.kind == "window" or kind.kind == "chunk") and bounds or { kind = "full" })
   end
-  return spec.model { from = name, attention = kinds, name = name }
+  --- A gate is none of a kind that is a file, as chunks are.
+  return spec.model { from = name, attention = kinds, name = name, attention_output_gate = false }
 end
 
 local function is_bounded(kinds)

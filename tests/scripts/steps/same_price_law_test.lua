@@ -40,7 +40,8 @@ local function batch_of(step)
   local contexts, prefills = {}, {}
   for i, context in ipairs(step.decode_contexts) do contexts[i] = context end
   for i, each in ipairs(step.prefill_work) do
-    prefills[i] = { new_tokens = each.new_tokens, context_tokens = each.context_tokens, completes = each.completes }
+    prefills[i] = { new_tokens = each.new_tokens, context_tokens = each.context_tokens, completes = each.completes,
+      left_tokens = each.left_tokens }
   end
   return cost.batch { prefills = prefills, decode_contexts = contexts, decode_widths = step.decode_widths,
     draft_rows = step.draft_rows, draft_tokens = step.draft_tokens, draft_passes = step.draft_passes,

@@ -43,14 +43,15 @@ end
 
 local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
 
-local prefill_numbers = constants.of { new_tokens = true, context_tokens = true, completes = false }
+local prefill_numbers = constants.of { new_tokens = true, context_tokens = true, completes = false,
+  left_tokens = true }
 
 local function other_of_prefill(handle, key)
   local row = data_of(handle).prefills[handle.position]
   if prefill_numbers[key] then return row[key] end
   if key == "completes" then return row.completes ~= 0 end
   return fail("a prefill: %s", core.unknown_name("field", key, { "completes",
-    "context_tokens", "new_tokens" }))
+    "context_tokens", "left_tokens", "new_tokens" }))
 end
 
 local Prefill = ffi.metatype("rooflua_prefill_handle", {

@@ -10,7 +10,8 @@ local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_con
   "decode_tokens", "decode_widths", "draft_rows", "draft_tokens", "draft_passes", "adapters", "adapter_tokens",
   "group", "name" }
 local group_keys = { "ranks", "tokens", "max_tokens", "prefills" }
-local prefill_keys = { "new_tokens", "context_tokens", "completes" }
+local prefill_keys = { "new_tokens", "context_tokens", "completes", "left_tokens" }
+local many_tokens = 2 ^ 30 -- of an unfinished prompt that does not say how much is left: no chunk ends near its end
 
 local function read_prefills(given, what)
   local list = given and core.table(given, what .. ": prefills") or {}
@@ -23,6 +24,9 @@ local function read_prefills(given, what)
     row.new_tokens = core.whole(prefill.new_tokens, where .. ".new_tokens", 1)
     row.context_tokens = core.whole(prefill.context_tokens or 0, where .. ".context_tokens")
     row.completes = prefill.completes == false and 0 or 1
+    local left = prefill.left_tokens or row.completes == 0 and many_tokens or 0
+    row.left_tokens = core.whole(left, where .. ".left_tokens")
+    if row.completes == 1 and left > 0 then fail("%s.left_tokens: of a chunk that completes", where) end
     tokens, sampled = tokens + row.new_tokens, sampled + row.completes
   end
   return rows, #list, tokens, sampled

@@ -9,7 +9,7 @@ local handle = batch.rewritten(function() return 0 end)
 --- The batch of a prompt of so many new tokens after a context. It ends with the next call.
 return function(new_tokens, context_tokens)
   local row = rows[0]
-  row.new_tokens, row.context_tokens, row.completes = new_tokens, context_tokens, 1
+  row.new_tokens, row.context_tokens, row.completes, row.left_tokens = new_tokens, context_tokens, 1, 0
   data.tokens = new_tokens
   return handle(data)
 end

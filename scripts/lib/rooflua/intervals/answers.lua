@@ -105,25 +105,13 @@ local function has_tables(hardware)
   return hardware.tables_from ~= "" or folder ~= nil and #native.list_folder(folder, ".csv") > 0
 end
 
---- Names of the kinds of layers that files declare, one after the other; nil without one.
-local function own_layers(model)
-  local names = {}
-  for _, list in ipairs { model.attention, model.mlp } do
-    for _, each in ipairs(list) do
-      if each.parameters then names[each.kind] = true end
-    end
-  end
-  local sorted = core.sorted_keys(names)
-  return #sorted > 0 and table.concat(sorted, ", ") or nil
-end
-
 local function kind_of(prepared, engine, is_split)
   local deployment, hardware = prepared.deployment, prepared.hardware
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
     is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil,
     is_apart = deployment.tp * deployment.dp > hardware.domain_gpus, rows = own_rows(hardware),
-    has_tables = has_tables(hardware), own_layers = own_layers(prepared.model) }
+    has_tables = has_tables(hardware), own_layers = kinds.own_layers(prepared.model) }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end
@@ -260,6 +248,7 @@ function answers.of_deployment(prepared, engine, is_split, evidence)
     out[each[1]], parts[i] = { low = low, high = high }, words.relative(each[2], low, high)
   end
   out.about = about_text(known, parts)
+  for _, reason in ipairs(known.unlike) do out.about = ("%s; wider: %s"):format(out.about, reason) end
   return out
 end
 

@@ -7,6 +7,7 @@
 --     load   "saturated" where the mean request spends more than half of its TTFT in the queue of its engine
 --     basis  "models" where more than a fifth of the simulated time is modelled or assumed, else "tables"
 local catalogue = require "rooflua.engines.catalogue"
+local core = require "rooflua.base.core"
 
 local kinds = {}
 
@@ -79,6 +80,19 @@ function kinds.engine_of(scheduler)
     end
   end
   return engine_by_scheduler[scheduler]
+end
+
+--- Names of the kinds of layers that files declare and that have no kernels of other kinds, one after the other; nil
+--- without one.
+function kinds.own_layers(model)
+  local names = {}
+  for _, list in ipairs { model.attention, model.mlp } do
+    for _, each in ipairs(list) do
+      if each.parameters and not each.kernels then names[each.kind] = true end
+    end
+  end
+  local sorted = core.sorted_keys(names)
+  return #sorted > 0 and table.concat(sorted, ", ") or nil
 end
 
 return kinds

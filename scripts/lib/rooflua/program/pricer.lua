@@ -1,4 +1,5 @@
 -- What the library asks (engine/library): prices of one batch after another, of one scenario. A state has one pricer.
+local answers = require "rooflua.intervals.answers"
 local batch = require "rooflua.border.batch"
 local fresh = require "rooflua.machine.fresh"
 local notes = require "rooflua.machine.notes"
@@ -53,11 +54,22 @@ function pricer.price(address, context_max)
   return prices.time(prepared, bound, lent(address))
 end
 
+--- Adds the interval of a price where what was measured says little of it, and why.
+local function add_wider(sentences, priced, has_prompts)
+  local known = answers.of_prices(prepared, { { time_s = priced.time_s, has_prompts = has_prompts } }, priced.evidence)
+  for _, reason in ipairs(known and known.unlike or {}) do
+    sentences[#sentences + 1] = ("90 %% interval of the step %s, wider: %s"):format(known.step_s.text, reason)
+  end
+  return sentences
+end
+
 --- The same operation by operation, as prices.price_batch has it, with the notes of the scenario.
 function pricer.explain(address, context_max)
   largest_context = context_max
-  local priced = prices.price_batch(prepared, bound, lent(address))
-  priced.notes = notes.of_unread(unread_keys.of(given, opened.kind), notes.of({ prepared }, priced.evidence))
+  local asked = lent(address)
+  local has_prompts, priced = #asked.prefills > 0, prices.price_batch(prepared, bound, asked)
+  priced.notes = add_wider(notes.of_unread(unread_keys.of(given, opened.kind), notes.of({ prepared }, priced.evidence)),
+    priced, has_prompts)
   return priced
 end
 

@@ -93,7 +93,7 @@ local function prefill(replica, figures)
   local budget = replica.config.max_num_batched_tokens
   local chunk = budget > 0 and math.min(budget, figures.prompt) or figures.prompt
   local first = price(replica, { prefills = { { new_tokens = chunk, context_tokens = 0,
-    completes = chunk == figures.prompt } } })
+    completes = chunk == figures.prompt, left_tokens = math.ceil(figures.prompt - chunk) } } })
   local chunks = figures.prompt / chunk
   if chunks <= 1 then return first.time_s, { { first, 1 } } end
   local last = price(replica, { prefills = { { new_tokens = chunk, context_tokens = figures.prompt - chunk } } })

@@ -1,6 +1,7 @@
 -- How many tokens fit: the memory of a deployment as its engine divides it, and what would make it start.
 local core = require "rooflua.base.core"
 local held = require "rooflua.serving.held"
+local kinds = require "rooflua.intervals.kinds"
 local ledger = require "rooflua.applied.ledger"
 local memory = require "rooflua.applied.memory"
 local Reader = require "rooflua.scenario.reader"
@@ -9,6 +10,8 @@ local spec = require "rooflua.spec"
 local tiers = require "rooflua.applied.tiers"
 
 local capacity = {}
+
+local unlike = "no engine's account of memory was compared with layers of the kind %s, which a file declares"
 
 --- The keys of a scenario that its ledger depends on.
 capacity.keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts" }
@@ -61,6 +64,8 @@ function capacity.of(about, reader)
   add_experts(found)
   local rows, told = tiers.of_capacity(reader, applied, given.model, found, about.tiers)
   found.tiers = rows
+  local own = kinds.own_layers(given.model)
+  if own then told = core.copy(told, { [#told + 1] = unlike:format(own) }) end
   if #told > 0 then
     found.notes = core.copy(found.notes)
     for _, sentence in ipairs(told) do found.notes[#found.notes + 1] = sentence end

@@ -118,7 +118,7 @@ function lookback.add(Live, state_of, open)
     local prefills = {}
     for i, each in ipairs(last.prefill_work) do
       prefills[i] = { new_tokens = each.new_tokens, context_tokens = each.context_tokens,
-        completes = each.completes }
+        completes = each.completes, left_tokens = each.left_tokens }
     end
     local priced = price(state.replicas[index or 1], { prefills = prefills, decode_contexts = last.decode_contexts,
       decode_widths = last.decode_widths, draft_rows = last.draft_rows, draft_tokens = last.draft_tokens,

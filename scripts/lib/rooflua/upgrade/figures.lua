@@ -58,7 +58,8 @@ local function prompt_steps(tokens, budget)
   local out, done = {}, 0
   while done < tokens do
     local new = math.min(tokens - done, budget)
-    out[#out + 1] = { prefills = { { new_tokens = new, context_tokens = done, completes = done + new == tokens } } }
+    out[#out + 1] = { prefills = { { new_tokens = new, context_tokens = done, completes = done + new == tokens,
+      left_tokens = tokens - done - new } } }
     done = done + new
   end
   return out

@@ -87,7 +87,9 @@ end
 --- @param given table options of `rooflua plan`: command, and engine and model in place of those of the command
 function launched.of(given)
   if given.engines then core.fail "--engines: --command states the engine; give one of them" end
-  if type(given.model) == "table" then core.fail "--ignore: --command states the model; give --model instead" end
+  if type(given.model) == "table" then
+    core.fail "--ignore, --read-as: --command states the model; give --model instead"
+  end
   local about = { text = given.command, from = given.from, engine = given.engine, model = given.model }
   local keys, told = launch.keys(about)
   if keys.replicas then
