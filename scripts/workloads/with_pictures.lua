@@ -25,7 +25,8 @@ function WithPictures:scaled(of) return policy.with(self, { of = of(self.of) }) 
 
 ---@param rng rooflua.Random
 function WithPictures:requests(rng)
-  local plain = policy.fresh(self.of):requests(rng)
+  local of = self.of == "poisson" and require "workloads.poisson" {} or policy.fresh(self.of)
+  local plain = of:requests(rng)
   local draw = pictures.drawer(self.images, rng:stream("image_sizes"))
   if not draw then return plain end
   return pictures.added(plain, { draw = draw, behind = self.behind, distinct = self.distinct,
