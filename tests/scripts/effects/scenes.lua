@@ -1,7 +1,7 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
 local adapters, clients = dofile "tests/scripts/effects/adapters.lua", dofile "tests/scripts/effects/clients.lua"
-local experts = dofile "tests/scripts/effects/experts.lua"
+local encoders, experts = dofile "tests/scripts/effects/encoders.lua", dofile "tests/scripts/effects/experts.lua"
 local fleets = dofile "tests/scripts/effects/fleets.lua"
 local frontends = dofile "tests/scripts/effects/frontends.lua"
 local gates, links = dofile "tests/scripts/effects/gates.lua", dofile "tests/scripts/effects/links.lua"
@@ -224,7 +224,7 @@ local function keys_of()
   end, { ["metrics.itl"] = { "token" } })
   links.add(add, served)
   fleets.add(add, served)
-  for _, each in ipairs { tiers, adapters, experts } do each.add(add, served) end
+  for _, each in ipairs { tiers, adapters, encoders, experts } do each.add(add, served) end
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
     ["mfu.lookup"] = { "nearest" }, ["mfu.path"] = { "bench_data/l40s" }, ["mfu.layout"] = { "infersim" },
@@ -386,7 +386,7 @@ function effects.of(test)
   routers.declare(effects, served, load)
   links.declare(effects, priced)
   widths.declare(effects)
-  for _, each in ipairs { clients, gates, fleets, adapters, experts } do each.declare(effects, served) end
+  for _, each in ipairs { clients, encoders, gates, fleets, adapters, experts } do each.declare(effects, served) end
   effects.keys = keys_of()
   return effects
 end
