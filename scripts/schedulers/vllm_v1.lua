@@ -81,12 +81,21 @@ function VllmV1:aligned(tokens, request, replica, context)
   return math.max(0, upto - context)
 end
 
---- The same of the first tokens of a prompt, after what is cached of it.
-function VllmV1:cut_first(tokens, request, replica)
+--- The same of the first tokens of a prompt, after what is cached of it; and those whose images have room.
+function VllmV1:cut_first(tokens, request, replica, plan)
+  if self.encodes then tokens = plan:encodable(request, tokens) end
+  if tokens == 0 then return 0 end
   local size, context = replica.block_size, request.sequence_tokens - request.pending_tokens
   if self.align_states then tokens = self:aligned(tokens, request, replica, context) end
   local shared = self.keep_junctions and replica:growing_tokens(request) - context or 0
   return shared >= size and tokens > shared and shared - shared % size or tokens
+end
+
+--- So many tokens of a prompt whose first chunk is computed: those whose images have room, cut where a state is kept.
+function VllmV1:cut_later(tokens, request, replica, plan)
+  if self.encodes then tokens = plan:encodable(request, tokens) end
+  if tokens == 0 or not self.align_states then return tokens end
+  return self:aligned(tokens, request, replica, request.context_tokens)
 end
 
 --- Gives one running request its tokens. While blocks are missing, it preempts another request.
@@ -95,13 +104,12 @@ function VllmV1:run_one(request, replica, plan)
   local prefills = request.phase == "prefill"
   local tokens = prefills and self:chunk(request.pending_tokens) or 1 + request.draft_tokens
   tokens = math.min(tokens, self.max_num_batched_tokens - plan.tokens)
-  if prefills and self.encodes then tokens = plan:encodable(request, tokens) end
-  if prefills and self.align_states and tokens > 0 then
-    tokens = self:aligned(tokens, request, replica, request.context_tokens)
-  end
-  if tokens == 0 then
-    plan:wake_at(replica.now_s + 1e-9) -- the next step may have room
-    return true
+  if prefills and (self.align_states or self.encodes) then
+    tokens = self:cut_later(tokens, request, replica, plan)
+    if tokens == 0 then
+      plan:wake_at(replica.now_s + 1e-9) -- the next step may have room
+      return true
+    end
   end
   while true do
     if not prefills then
@@ -170,10 +178,10 @@ function VllmV1:admit_head(waiting, replica, plan, place)
     if not self.enable_chunked_prefill then return false end
     tokens = left
   end
-  if self.encodes then tokens = plan:encodable(request, tokens) end
-  local is_cut = self.align_states or self.keep_junctions
-  if is_cut and tokens > 0 then tokens = self:cut_first(tokens, request, replica) end
-  if tokens == 0 then return false end
+  if self.align_states or self.keep_junctions or self.encodes then
+    tokens = self:cut_first(tokens, request, replica, plan)
+    if tokens == 0 then return false end
+  end
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
   local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0
   if plan:admit(request, tokens, 0, must_fit, keep_free) then return true end
