@@ -237,7 +237,7 @@ void add_new(const Command& app) {
                  "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
                  "correction, metric, speculator, acceptance, drafter, tiers, eviction, decider, "
                  "admission, client, autoscaler, faults, balancer, candidates, objective, "
-                 "strategy, power, campaign, engine, layer");
+                 "strategy, power, campaign, engine, layer, processor");
   add_command(command, a->command, &a->model);
   add_from(command, a->from);
   command.option("--as", a->form,

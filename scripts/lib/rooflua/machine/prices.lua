@@ -135,7 +135,9 @@ end
 local function price_one(prepared, steps, item, drafter, encode)
   local time_s
   local tree = cost.explain(function()
-    time_s = (encode and encode[1](encode[2]) or 0) + model_time(steps, drafter, item)
+    local pass_s = encode and encode[1](encode[2]) or 0
+    time_s = model_time(steps, drafter, item)
+    if is_seconds(time_s) then time_s = pass_s + time_s end
     return time_s
   end)
   check_time(prepared, steps, time_s)
