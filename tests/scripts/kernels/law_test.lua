@@ -132,6 +132,14 @@ local function fits(steps, batch)
   return batch.requests <= steps.limits.seats and batch.tokens <= steps.limits.tokens
 end
 
+--- Whether a step is one of prompts to an engine: a chunk of one token runs as a decode does.
+local function has_prompts(load)
+  for _, chunk in ipairs(load.chunks) do
+    if chunk[1] > 1 then return true end
+  end
+  return false
+end
+
 --- Grows one batch many times. Returns how often the price fell, by how much at most, and a text of that case.
 local function grow(steps, label, worst, times, tolerated)
   tolerated = tolerated or tolerance
@@ -140,7 +148,7 @@ local function grow(steps, label, worst, times, tolerated)
   local before = batch_of(load)
   if not fits(steps, before) then return end
   for _ = 1, times do
-    local old, had_prompts = text_of(load), #load.chunks > 0
+    local old, had_prompts = text_of(load), has_prompts(load)
     local which = whole(1, #growths)
     local done = growths[which](load)
     if done then
@@ -148,7 +156,7 @@ local function grow(steps, label, worst, times, tolerated)
       if not fits(steps, after) then return end
       local before_s, after_s = steps:time(before), steps:time(after)
       worst.tried = worst.tried + 1
-      local has_other_graphs = not had_prompts and #load.chunks > 0 and before.tokens > steps.graph_tokens
+      local has_other_graphs = not had_prompts and has_prompts(load) and before.tokens > steps.graph_tokens
         and steps.prefill_graph_tokens > steps.graph_tokens
       local fell = has_other_graphs and 0 or 1 - after_s / before_s
       if fell > tolerated then worst.found = worst.found + 1 end
