@@ -41,6 +41,7 @@ local function using(folder, instance)
   if folder == "routers" then given.router, given.replicas = instance, 2 end
   if instance.name == "adapter_affinity" then given.adapters, given.steps = { count = 4 }, nil end
   if folder == "workloads" then given.workload = instance end
+  if instance.name == "with_pictures" then given.model = "qwen3-vl-30b-a3b" end
   if folder == "corrections" then given.corrections = { instance } end
   if folder == "tiers" or folder == "eviction" then
     local store = { name = "cpu", capacity_bytes = 1e9, eviction = folder == "eviction" and instance or nil }
