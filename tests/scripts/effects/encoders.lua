@@ -24,9 +24,8 @@ function encoders.declare(effects, served)
     effects.needs["workloads." .. name] = needs
     effects.values["workloads." .. name .. ".images"] = images
     effects.values["workloads." .. name .. ".distinct"] = { 1 }
-    effects.needs["workloads." .. name .. ".distinct"] = { num_requests = needs.num_requests,
-      images = { { 1280, 720 } } }
   end
+  effects.needs["workloads.pictures.distinct"] = { num_requests = 30, images = { { 1280, 720 } } }
   effects.own["workloads.pictures.prefix_groups"] = { of }
   effects.needs["workloads.pictures.prefix_groups"] = { prefix_tokens = 300, num_requests = 40 }
   effects.own["workloads.with_pictures.behind"] = { function(one) -- chunks end where images stand
