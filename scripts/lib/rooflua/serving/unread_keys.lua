@@ -25,13 +25,23 @@ local function has_roles(replicas)
   return false
 end
 
+--- Whether some replicas only encode: their embeddings go over the network.
+local function has_encoders(replicas)
+  if type(replicas) ~= "table" then return false end
+  for _, each in ipairs(core.plain(replicas)) do
+    if type(each) == "table" and core.plain(each).encoder then return true end
+  end
+  return false
+end
+
 local no_kv_sent = "no replica has the role prefill or decode, so no KV is sent"
 
 --- Why nothing reads a key of the top in a scenario of this kind; nil where something does.
 local function unread_because(given, kind, entry)
   if not entry.kinds[kind] then return ('kind "%s" does not read it'):format(kind) end
   local is_of_split = entry.name == "network" or entry.name == "disaggregation"
-  if is_of_split and not has_roles(given.replicas) then return no_kv_sent end
+  local sends = has_roles(given.replicas) or entry.name == "network" and has_encoders(given.replicas)
+  if is_of_split and not sends then return no_kv_sent end
   if schema.entry("replicas[]." .. entry.name) and all_replicas_say(given.replicas, entry.name) then
     return "every entry of `replicas` has its own"
   end
