@@ -48,7 +48,8 @@ ItemTokens item_tokens(lua_State* L, Run& run) {
     lua_pushnumber(now, item.seconds);
     if (lua_pcall(now, 4, 2, 0) != 0) script::rethrow(now, "the processor of items");
     const bool counted = lua_isnumber(now, -2) != 0;
-    const auto tokens = counted ? static_cast<std::int64_t>(lua_tonumber(now, -2)) : 0;
+    const double found = counted ? lua_tonumber(now, -2) : 0;
+    const auto tokens = static_cast<std::int64_t>(found >= 0 && found < 1e9 ? found : 1e9);
     const char* why = counted ? nullptr : lua_tostring(now, -1);
     const std::string text = why == nullptr ? "" : why;
     lua_pop(now, 2);

@@ -29,6 +29,12 @@ std::string turn_text(const Json& turn, const PromptRules& rules) {
   return out;
 }
 
+/// A picture of a few bytes may claim the tokens of a large one.
+void check_size(const std::string& text) {
+  if (text.size() > most_item_bytes)
+    throw Refused(400, "images and sounds of more than 64 MiB of text", "messages");
+}
+
 void add_turns(const Json& turns, const PromptRules& rules, std::string& out) {
   if (turns.is_text()) return add_turn("user", turns.text(), out);
   if (!turns.is_array() || turns.items().empty())
@@ -37,6 +43,7 @@ void add_turns(const Json& turns, const PromptRules& rules, std::string& out) {
     if (!turn.is_object()) throw Refused(400, "a message is an object", "messages");
     const std::string role = text_at(turn, "role");
     add_turn(role.empty() ? text_at(turn, "type") : role, turn_text(turn, rules), out);
+    check_size(out);
   }
 }
 
@@ -49,6 +56,7 @@ std::string content_text(const Json& content, const PromptRules& rules) {
   for (const Json& part : content.items()) {
     if (const auto item = item_of(part)) {
       out += item_text(*item, rules);
+      check_size(out);
       continue;
     }
     const Json* text = part.find("text");

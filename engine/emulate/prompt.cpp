@@ -43,6 +43,8 @@ std::string item_text(const Item& item, const PromptRules& rules) {
     throw http::Refused(400, "this model takes text alone, and the request has an image or a sound",
                         "messages");
   const double bytes = static_cast<double>(rules.item_tokens(item)) * rules.bytes_per_token;
+  if (!(bytes >= 0 && bytes <= most_item_bytes))
+    throw http::Refused(400, "an image or a sound of more than 64 MiB of text", "messages");
   std::string out(static_cast<std::size_t>(std::llround(bytes)), ' ');
   std::uint64_t content = item.content;
   for (std::size_t i = 0; i < out.size(); ++i) {

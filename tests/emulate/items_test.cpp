@@ -147,3 +147,21 @@ TEST_CASE("what has no size here is refused, and no address is opened") {
         std::string::npos);
   CHECK(problem(chat(picture(png)), PromptRules{}).find("400 this model takes text alone") == 0);
 }
+
+TEST_CASE("pictures of a few bytes that claim millions of tokens are refused") {
+  PromptRules rules = counting();
+  rules.item_tokens = [](const Item&) { return std::int64_t{1} << 20; };  // 4 MiB of text
+  std::string some, many;
+  for (int i = 0; i < 20; ++i) {
+    if (i < 4) some += (i > 0 ? "," : "") + picture(gif);
+    many += (i > 0 ? "," : "") + picture(gif);
+  }
+  CHECK_FALSE(read_asked(Api::chat, chat(some), rules).prompt.blocks.empty());
+  CHECK(problem(chat(many), rules).find("more than 64 MiB") != std::string::npos);
+  std::string turns;
+  for (int i = 0; i < 20; ++i)
+    turns +=
+        std::string(i > 0 ? "," : "") + R"({"role": "user", "content": [)" + picture(gif) + "]}";
+  CHECK(problem("{\"messages\": [" + turns + "]}", rules).find("more than 64 MiB") !=
+        std::string::npos);
+}

@@ -20,9 +20,10 @@ namespace {
 /// What a request has.
 struct OwnItems {
   std::vector<PromptItem> items;
-  bool is_prepared = false;  // a server has decoded them
-  bool is_asked = false;     // the pool has them, or has given them
-  bool is_brought = false;   // their embeddings come with the request
+  std::int32_t replica = -1;  // whose cache has some of them for it
+  bool is_prepared = false;   // a server has decoded them
+  bool is_asked = false;      // the pool has them, or has given them
+  bool is_brought = false;    // their embeddings come with the request
   std::int32_t encoded = 0, found = 0;
   double encode_s = 0;
 };
@@ -162,8 +163,8 @@ void EncoderPart::pass(Moment moment) {
 
 void EncoderPart::let_go(std::int32_t slot) {
   if (find(slot) == nullptr) return;
-  for (std::size_t i = 0; i < caches_.size(); ++i)
-    caches_[i].let_go_of_all(slot, model().rules(static_cast<std::int32_t>(i)).shares);
+  const std::int32_t replica = std::exchange(at(own_, slot).replica, -1);
+  if (replica >= 0) at(caches_, replica).let_go_of_all(slot, model().rules(replica).shares);
 }
 
 void EncoderPart::ended(std::int32_t slot, RequestDone&) {
@@ -219,6 +220,8 @@ void EncoderPart::need(std::int32_t replica, std::int32_t slot, const PromptItem
                        std::span<PromptItem> items) {
   OwnItems& own = at(own_, slot);
   PlannedPass& pass = at(passes_, replica);
+  if (own.replica != replica) let_go(slot);
+  own.replica = replica;
   const bool is_here = at(caches_, replica).use(entry, slot, model().rules(replica));
   if (own.is_brought) return;
   for (PromptItem& item : items) {
