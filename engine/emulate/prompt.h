@@ -32,8 +32,8 @@ struct Prompt {
 inline constexpr std::size_t most_item_bytes = 64 << 20;
 
 /// Text that stands for an item in a prompt: it counts as many tokens, and is the same for the same
-/// data. @throws Refused where the model takes none of its kind, and
-/// for more than most_item_bytes
+/// data.
+/// @throws Refused where the model takes none of its kind, and for more than most_item_bytes
 std::string item_text(const Item& item, const PromptRules& rules);
 
 Prompt count_text(std::string_view text, const PromptRules& rules);
