@@ -6,10 +6,10 @@
 ---           Embeddings leave an encoder over its network interface.
 --- Measures  TTFT p50 and p99, the gap between tokens p99, what passes of the encoder take in all, throughput.
 --- Expect    A pass of eight images delays the decodes of its step. With one GPU that only encodes the longest gaps
----           fall from 216 to 129 ms, TPOT falls a little, and TTFT p99 falls from 1.2 to 0.9 s. A request passes two
----           queues, so TTFT p50 rises. Without images that GPU does nothing, and TPOT rises by a quarter. Two of four
----           are too many: decodes are slow where the others are full. A pool pays where gaps count, and where images
----           are a known, large part of the work.
+---           fall from 217 to 136 ms, and TPOT by a sixth. A request passes two queues, and a pass takes two requests
+---           together, so TTFT p50 rises from 0.4 to 0.7 s. Without images that GPU does nothing, and TPOT rises by a
+---           quarter. Two of four are too many: decodes are slow where the others are full. A pool pays where gaps
+---           count, and where images are a known, large part of the work.
 --- Limits    One pool of encoders, all alike; embeddings go once, whichever replica gets the request.
 local function layout(label, both, encoders)
   local list = { { count = both } }

@@ -236,6 +236,11 @@ struct VisionEncoder {
   std::string source;
 
   bool has_price() const { return layers > 0 && !processor.empty(); }
+  /// Elements of an embedding: what the last matrices give, once for each layer of the language
+  /// model that they feed; 0: not known.
+  int embedding_width() const {
+    return projector.empty() ? 0 : projector.back().outputs * projector.back().times;
+  }
 };
 
 enum class MlpKind { dense, moe, both, declared };

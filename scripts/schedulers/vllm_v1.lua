@@ -57,6 +57,8 @@ local VllmV1 = policy.define {
 VllmV1.caps_only_limit = true
 --- A request that waits for a slot for its adapter holds up no request behind it.
 VllmV1.follows_adapters = true
+--- It asks how many tokens of a prompt with images the encoder has room for.
+VllmV1.follows_items = true
 
 --- The next chunk of a prompt, before the budget cuts it.
 function VllmV1:chunk(pending_tokens)

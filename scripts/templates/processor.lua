@@ -16,6 +16,7 @@ local scenario = {
   model = { from = "qwen3-vl-30b-a3b", vision = {
     parameters = 538e6, hidden_size = 1152, intermediate_size = 4304, layers = 27, heads = 16, patch_size = 16,
     patches_per_token = 4, patch_frames = 2, processor = "@STEM@",
+    projector = { { inputs = 4608, outputs = 4608, times = 4 }, { inputs = 4608, outputs = 2048, times = 4 } },
   } },
   hardware = "h200-sxm", -- rooflua list hardware
   engine = "vllm 0.24", -- rooflua list engines

@@ -127,8 +127,7 @@ Json note(const Hardware& hardware) {
   return fit_note(hardware.family);
 }
 Json fitted_on(const Hardware& hardware) {
-  const Family& family = hardware.family;
-  return family.fitted_on.empty() ? family.lender : family.title + " (" + family.fitted_on + ")";
+  return hardware.family.lender;
 }
 Json watts(const Hardware& hardware) {
   return hardware.tdp_w.value_or(0);

@@ -65,6 +65,9 @@ constexpr auto vision_rows = rows_of<VisionEncoder>(
                                  "longest side of an image, or of a tile; 0: the processor's own"),
     figure<&VisionEncoder::tiles>("tiles", "tiles", 0, 1e4, open,
                                   "most tiles of an image; 0: the processor's own"),
+    computed<VisionEncoder, &VisionEncoder::embedding_width>(
+        "embedding_width", "elements",
+        "of an embedding, once for each layer of the language model that it feeds; 0: not known"),
     figure<&VisionEncoder::source>("source", open, "where the values were published").hidden());
 
 constexpr auto ngram_rows = rows_of<NgramTable>(

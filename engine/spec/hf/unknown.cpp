@@ -56,10 +56,11 @@ std::string shape_inside(const Json& value) {
 
 [[noreturn]] void refuse(const Fields& config, const std::string& key, const std::string& why,
                          const std::string& known = "KNOWN") {
-  throw Error(config.where(key), why + "; " + how_to_go_on_without(key) +
-                                     "; if it is another word for a known key, with read_as = {\"" +
-                                     key + "\" = \"" + known + "\"}, or --read-as " + key + "=" +
-                                     known + skeleton_of(config));
+  throw Error(config.where(key),
+              why + "; " + how_to_go_on_without(key) +
+                  "; if it is another word for a known key, with read_as = { [\"" + key +
+                  "\"] = \"" + known + "\" }, or --read-as " + key + "=" + known +
+                  skeleton_of(config));
 }
 
 std::string joined(std::string word) {

@@ -64,11 +64,18 @@ const Known* known_as(std::string_view family) {
   return found == std::end(known) ? nullptr : found;
 }
 
+bool is_llava(const Fields& config) {
+  for (const std::string& each : config.texts("architectures"))
+    if (each.starts_with("Llava")) return true;
+  return false;
+}
+
 /// By the word of the encoder, or of the language model, whose own file has another one.
-const Known* known_by(const Fields& vision, std::string_view family) {
+const Known* known_by(const Fields& config, const Fields& vision, std::string_view family) {
   if (vision.has("vt_hidden_size")) return known_as("kimi_k25");
   const std::string type = vision.text("model_type").value_or("");
-  if (type == "pixtral") return known_as("mistral3");
+  // LLaVA has the same encoder with a projector of its own, which merges nothing.
+  if (type == "pixtral") return is_llava(config) ? nullptr : known_as("mistral3");
   const Known* found = known_as(without_part(type));
   return found != nullptr ? found : known_as(without_part(family));
 }
@@ -106,7 +113,12 @@ double merged_side(const Fields& config, const Fields& vision, const Known* abou
   return first_of(vision, {"spatial_merge_size", "pooling_kernel_size"}, 1);
 }
 
+constexpr double most = 1e6;  // of any width, and of pixels
+
+/// @returns without inputs where a width is none
 Projection matrix(double inputs, double outputs, double times = 1, bool per_patch = false) {
+  for (const double each : {inputs, outputs, times})
+    if (!(each >= 1 && each <= most)) return {};
   return {static_cast<int>(inputs), static_cast<int>(outputs), static_cast<int>(times), per_patch};
 }
 
@@ -162,36 +174,45 @@ double weights_of(const std::vector<Projection>& projector) {
 void read_windows(const Fields& vision, VisionEncoder& out) {
   const double window = first_of(vision, {"window_size"}, 0);
   const Json* whole = vision.find("fullatt_block_indexes");
-  if (!(window >= out.patch_size) || whole == nullptr || !whole->is_array()) return;
+  if (!(window >= out.patch_size && window <= 1e4) || whole == nullptr || !whole->is_array())
+    return;
   const double side = window / out.patch_size;
   out.window = static_cast<int>(side * side);
   out.whole_layers = static_cast<int>(whole->items().size());
 }
 
-/// What its price follows from. Its weights are counted anew.
+/// What its price follows from. Its weights are counted anew. An encoder of other figures than
+/// these keeps its memory, and has no price.
 void read_price(const Fields& config, const Fields& vision, const Known& about, double hidden,
-                VisionEncoder& out) {
+                VisionEncoder& known_so_far) {
+  VisionEncoder out = known_so_far;
   const double heads =
       first_of(vision, {"num_heads", "num_attention_heads", "vt_num_attention_heads"}, 0);
   const double layers = first_of(vision, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}, 0);
   if (!(heads >= 1 && heads <= 1e4)) return;
   const double side = merged_side(config, vision, &about);
-  if (!(side >= 1 && side <= 1e3)) return;
+  if (!(side >= 1 && side <= 1e3) || std::abs(side - std::round(side)) > 1e-6) return;
+  const double edge = about.has_edge ? first_of(vision, {"image_size"}, 0) : 0;
+  if (!(edge >= 0 && edge <= most)) return;
   out.layers = static_cast<int>(layers);
   out.heads = static_cast<int>(heads);
   out.patches_per_token = static_cast<int>(side * side + 0.5);
   out.projector = projector_of(config, vision, about.projector, out.hidden_size, side, hidden);
   out.processor = about.processor;
-  if (about.has_edge) out.edge = static_cast<int>(first_of(vision, {"image_size"}, 0));
-  const double tokens = double(out.edge) * out.edge / out.patch_size / out.patch_size /
-                        std::max(1, out.patches_per_token);
+  for (const Projection& each : out.projector)
+    if (each.inputs < 1) return;
+  out.edge = static_cast<int>(edge);
+  const double tokens =
+      std::min(1e9, edge * edge / out.patch_size / out.patch_size / out.patches_per_token);
   out.image_tokens = about.image_tokens > 0 ? about.image_tokens : static_cast<int>(tokens);
   read_windows(vision, out);
+  if (out.whole_layers > out.layers) return;
   const double matrices = out.gated ? 3 : 2, width = out.hidden_size;
   out.parameters =
       layers * (4 * width * width + matrices * width * out.intermediate_size) +
       double(out.channels) * out.patch_size * out.patch_size * out.patch_frames * width +
       (about.positions ? position_weights(vision, width) : 0) + weights_of(out.projector);
+  known_so_far = std::move(out);
 }
 
 }  // namespace
@@ -200,7 +221,7 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::str
                                             int hidden_size) {
   const auto vision = config.table("vision_config");
   if (!vision) return std::nullopt;
-  const Known* about = known_by(*vision, family);
+  const Known* about = known_by(config, *vision, family);
   const double width = first_of(*vision, {"embed_dim", "vt_hidden_size", "hidden_size"}, 0);
   const double layers =
       first_of(*vision, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}, 0);
@@ -211,7 +232,6 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::str
   const double patch = first_of(*vision, {"patch_size"}, 14);
   const double channels = first_of(*vision, {"in_channels", "in_chans", "num_channels"}, 3);
   const double frames = first_of(*vision, {"temporal_patch_size"}, 1);
-  constexpr double most = 1e6;
   for (const double each : {width, layers, inner, side}) {
     if (!(each >= 1 && each <= most)) return std::nullopt;
   }
@@ -224,7 +244,7 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::str
       (about != nullptr && about->gated) || vision->text("hidden_act").value_or("") == "silu";
   out.hidden_size = static_cast<int>(width);
   out.intermediate_size = static_cast<int>(inner);
-  out.patches_per_token = static_cast<int>(side * side);
+  out.patches_per_token = static_cast<int>(std::min(side * side, most));
   out.image_tokens = side > 1 ? merged_image_tokens : 0;
   out.patch_size = static_cast<int>(patch);
   out.channels = static_cast<int>(channels);

@@ -89,12 +89,12 @@ ExpertPool checked_expert_pool(const Model& model, const Hardware& hardware, con
                     std::to_string(hardware.domain_gpus) + ", and " + hardware.name +
                     " states no network (network_gb_per_s in hardware.toml)");
   }
+  const WeightFormats formats = weight_formats(model, options.weights);
   for (const MlpLayers& each : model.mlps)
-    if (each.formats.any())
+    if (!(formats_of(each.formats, formats) == formats))
       throw Error("deployment.expert_gpus", model.name +
                                                 " has formats by layers, which are not "
                                                 "modelled with experts on GPUs of their own");
-  const WeightFormats formats = weight_formats(model, options.weights);
   const ExpertPool pool = expert_pool(model, widths, options, formats, runtime);
   const Bytes available = options.memory_utilization * hardware.usable_memory;
   if (pool.needed() <= available) return pool;

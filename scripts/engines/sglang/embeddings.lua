@@ -9,7 +9,14 @@ function embeddings.options()
   }
 end
 
-local function kept_bytes(_, own) return (tonumber(own.SGLANG_VLM_CACHE_SIZE_MB) or 100) * 2 ^ 20 end
+local function kept_bytes(_, own)
+  local text = own.SGLANG_VLM_CACHE_SIZE_MB or "100"
+  local mib = tonumber(text)
+  if not (mib and mib >= 0 and mib < 1e9) then
+    error(("SGLANG_VLM_CACHE_SIZE_MB: expected MiB from 0 on, found '%s'"):format(text), 0)
+  end
+  return mib * 2 ^ 20
+end
 
 embeddings.rules = {
   { encoder_whole = true, encoder_pins = false, encoder_shares = true, encoder_cache_bytes = 0,

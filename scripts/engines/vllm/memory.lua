@@ -20,15 +20,6 @@ local function profiled_tokens(facts)
   return stated or max(2048, facts.max_model_len), true
 end
 
---- Elements that the encoder makes for a token: those of the language model, once for each layer that it feeds.
-local function embedding_width(model)
-  local width = model.hidden_size
-  for _, each in ipairs(model.vision.projector) do
-    if each.outputs == model.hidden_size and not each.per_patch then width = max(width, each.outputs * each.times) end
-  end
-  return width
-end
-
 --- The vision encoder over as many of the largest images as its budget holds, one at least: the widest layer of their
 --- patches with their output; and that output alone, which is kept while the dummy run of the language model follows.
 --- Source: vllm/v1/worker/gpu_model_runner.py, profile_run: encoder_cache["tmp"].
@@ -39,7 +30,7 @@ local function encoder_bytes(facts, tokens)
   if not vision then return 0, 0 end
   local largest = vision.image_tokens
   tokens = largest > 0 and max(1, floor(tokens / largest)) * largest or tokens
-  local kept = 2 * tokens * embedding_width(facts.model)
+  local kept = 2 * tokens * max(facts.model.hidden_size, vision.embedding_width)
   local patches = vision.patches_per_token * (vision.intermediate_size + 4 * vision.hidden_size)
   return 2 * tokens * patches + kept, facts.values.generation ~= "V0" and kept or 0
 end

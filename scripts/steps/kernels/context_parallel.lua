@@ -23,6 +23,7 @@
 ---
 --- Source: vLLM docs/serving/context_parallel_deployment.md, pull requests 23734, 24864 (gathered), 34883 (all to all);
 --- v1/attention/ops/common.py; SGLang layers/utils/cp_utils.py (zigzag), pull request 18233 (KV is gathered).
+local collective = require("steps.kernels.collectives").time
 local cost = require "rooflua.cost"
 local graphs = require "steps.kernels.graphs"
 local ops = require "steps.kernels.ops"
@@ -32,18 +33,6 @@ local context_parallel = {}
 local ceil, max = math.ceil, math.max
 local element = 2    -- bytes of an activation
 local lse_bytes = 4  -- logarithm of the sum of exponentials, FP32
-
---- Time of a collective over ranks of one NVLink domain. Without rows of the library an all-gather and a reduce-scatter
---- move half of what an all-reduce moves.
---- @param kind string "all_gather" (bytes of the result), "reduce_scatter" or "all_to_all" (bytes of a rank's input)
-local function collective(steps, name, kind, bytes, ranks, count)
-  if steps.database:measures "collective" then
-    return (cost.lookup(steps.database, { op = "collective", collective = kind, dtype = "bf16", ranks = ranks,
-      bytes = bytes }, count, name))
-  end
-  if kind == "all_to_all" then return (cost.all_to_all(steps.database, bytes, ranks, count, name)) end
-  return (cost.all_reduce(steps.database, bytes / 2, ranks, count, name))
-end
 
 --- Bytes of a token's keys and values on a rank, before they are written to the cache.
 local function kv_row_bytes(steps, kind)

@@ -10,6 +10,7 @@
 --- its operations are one launch each (table "launch", else eager_kernel_s).
 --- Source: vllm/model_executor/models/qwen3_vl.py, Qwen3_VisionTransformer; vllm/model_executor/models/vision.py,
 --- run_dp_sharded_mrope_vision_model (whole items on ranks).
+local collectives = require "steps.kernels.collectives"
 local cost = require "rooflua.cost"
 
 local floor, max = math.floor, math.max
@@ -190,17 +191,14 @@ end
 
 --- Every rank gets the results of all, padded to those of the fullest.
 function encoder:gather_time(ranks)
-  local most, width = 0, 0
+  local most = 0
   for _, items in ipairs(ranks) do
     local tokens = 0
     for _, item in ipairs(items) do tokens = tokens + item.embeddings end
     most = max(most, tokens)
   end
-  for _, each in ipairs(self.vision.projector) do
-    if each.outputs == self.steps.model.hidden_size then width = max(width, each.outputs * each.times) end
-  end
-  local bytes = element * most * width * self.ranks
-  return (cost.all_to_all(self.steps.database, bytes, self.ranks, 1, "encoder_gather"))
+  local bytes = element * most * max(self.steps.model.hidden_size, self.vision.embedding_width) * self.ranks
+  return collectives.time(self.steps, "encoder_gather", "all_gather", bytes, self.ranks, 1)
 end
 
 --- Time of one pass over items of rooflua.machine.encoder.

@@ -9,7 +9,11 @@ local lengths = require "rooflua.lengths"
 
 local pictures = {}
 
+local most_images = 1024 -- of a request
+
 local function wrong(message, ...) error("workload.images: " .. message:format(...), 0) end
+
+local size_keys = { [1] = true, [2] = true, width = true, height = true, frames = true, weight = true }
 
 local function size_of(each, i)
   if type(each) ~= "table" then wrong("[%d]: expected { width, height }, found a %s", i, type(each)) end
@@ -17,6 +21,15 @@ local function size_of(each, i)
   for name, value in pairs { width = width or false, height = height or false } do
     if type(value) ~= "number" or not (value >= 1) then
       wrong("[%d]: %s: expected pixels from 1 on, found %s", i, name, tostring(value))
+    end
+  end
+  for key, value in pairs(each) do
+    if not size_keys[key] then
+      wrong("[%d]: unknown key %s (known: frames, height, weight, width)", i, tostring(key))
+    end
+    local least = key == "weight" and 0 or 1
+    if type(value) ~= "number" or not (value >= least) then
+      wrong("[%d]: %s: expected a number from %d on, found %s", i, tostring(key), least, tostring(value))
     end
   end
   return { width = width, height = height, frames = each.frames, weight = each.weight or 1 }
@@ -43,6 +56,9 @@ end
 
 --- How many images a request has: lengths are at least 1, so that 0 is asked for by itself.
 local function counter(count, stream)
+  if type(count) == "number" and (count < 0 or count % 1 ~= 0) then
+    wrong("count: expected a whole number from 0 on, found %g", count)
+  end
   if type(count) == "number" or count == nil then return function() return count or 1 end end
   if count.distribution == "uniform" and count.min == 0 then
     return function() return stream:integer(0, count.max) end
@@ -65,7 +81,9 @@ function pictures.drawer(images, stream)
     end
   end
   local sizes, count = sizes_of(images.sizes or {}), counter(images.count, stream)
-  if #sizes == 0 then wrong("sizes: expected at least one { width, height }") end
+  local weight = 0
+  for _, each in ipairs(sizes) do weight = weight + each.weight end
+  if not (weight > 0) then wrong("sizes: expected at least one { width, height } with a weight above 0") end
   return function()
     local out, videos = {}, 0
     for i = 1, count() do
@@ -81,11 +99,21 @@ end
 --- A source of requests with images in each. `about`: {draw, behind: images stand behind the text, distinct: how many
 --- different images there are of each place in a prompt, 0: all differ, stream}.
 function pictures.added(source, about)
-  local function with(at_s, prompt, output, fields)
+  local with
+  --- Follow-ups of a request: a list of {at_s, prompt, output, fields}.
+  local function with_each(list)
+    local out = {}
+    for i, each in ipairs(list) do out[i] = { with(each[1], each[2], each[3], each[4]) } end
+    return out
+  end
+  function with(at_s, prompt, output, fields)
+    if type(at_s) == "table" then return with_each(at_s) end
     if type(at_s) ~= "number" then return at_s, prompt, output, fields end
     local images, videos = {}, {}
-    for i, size in ipairs(about.draw()) do
-      local id = about.distinct > 0 and about.stream:integer(0, about.distinct - 1) * 64 + i or nil
+    local drawn_now = about.draw()
+    if #drawn_now >= most_images then wrong("a request has at most %d, found %d", most_images - 1, #drawn_now) end
+    for i, size in ipairs(drawn_now) do
+      local id = about.distinct > 0 and about.stream:integer(0, about.distinct - 1) * most_images + i or nil
       local list = size.frames and videos or images
       list[#list + 1] = { width = size.width, height = size.height, frames = size.frames, id = id }
     end
@@ -102,7 +130,8 @@ function pictures.added(source, about)
   return setmetatable({ sends_items = true,
     next = function() return with(plain:next()) end,
     done = plain.done and function(_, ...) return with(plain:done(...)) end or nil,
-    more = plain.more and function() return with(plain:more()) end or nil }, { __index = plain })
+    more = plain.more and function() return with(plain:more()) end or nil,
+    cancels = plain.cancels and function() return plain:cancels() end or nil }, { __index = plain })
 end
 
 return pictures

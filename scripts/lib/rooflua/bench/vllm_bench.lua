@@ -46,11 +46,25 @@ local function sizes_of(text)
   return sizes
 end
 
+--- {image = 3, video = 0} of its JSON.
+local function limits_of(text)
+  local ok, found = pcall(json.decode, text)
+  local out, is_map = {}, ok and type(found) == "table"
+  for key, value in pairs(is_map and core.plain(found) or {}) do
+    is_map = is_map and type(key) == "string" and type(value) == "number" and value >= 0 and value % 1 == 0
+    out[key] = value
+  end
+  if not is_map then
+    core.fail("--bench: --%slimit-mm-per-prompt: expected {\"image\": 3, \"video\": 0}, found '%s'", mm, text)
+  end
+  return out
+end
+
 --- RandomMultiModalDataset: so many items, of sizes that are drawn by weight; the text comes first.
 local function of_pictures(values)
   local base, ratio = values[mm .. "base-items-per-request"] or 1, values[mm .. "num-mm-items-range-ratio"] or 0
   local limits = values[mm .. "limit-mm-per-prompt"]
-  limits = limits and json.decode(limits) or { image = 255, video = 1 }
+  limits = limits and limits_of(limits) or { image = 255, video = 1 }
   local sizes, most = sizes_of(values[mm .. "bucket-config"] or "{(256, 256, 1): 0.5, (720, 1280, 1): 0.5}"), 0
   local has = {}
   for _, each in ipairs(sizes) do has[each.frames and "video" or "image"] = true end

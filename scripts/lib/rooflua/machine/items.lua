@@ -29,6 +29,7 @@ local function segment_of(self, key, size, id)
     self.count = self.count + 1
     content = FIRST + OWN + self.count
   else
+    if number >= SIZES then wrong("items with an id have more than %d kinds and sizes", SIZES - 1) end
     content = FIRST + (core.whole(id, "workload: items: id", 0) * SIZES + number) % OWN
   end
   return { content, self.kinds[number].tokens, number }
@@ -39,7 +40,8 @@ local function list_of(value, what)
   if value == nil then return {} end
   if type(value) == "number" then return { { seconds = value } } end
   if type(value) ~= "table" then wrong("%s: expected a list, found %s", what, core.describe(value)) end
-  local is_one = value.width ~= nil or value.frames ~= nil or type(value[1]) == "number" and what == "images"
+  local is_one = value.width ~= nil or value.frames ~= nil or value.seconds ~= nil
+    or type(value[1]) == "number" and what == "images"
   return is_one and { value } or value
 end
 

@@ -171,8 +171,9 @@ function prices.time_around(prepared, bound, item, kernels_s)
   for _, row in ipairs(priced.rows) do
     if prices.is_of_host(row) then host_s = host_s + (row.count or 1) * row.time_s end
   end
-  if not bound.steps.asynchronous then return kernels_s + host_s end
-  return host_s > 0 and math.max(kernels_s, priced.time_s) or kernels_s
+  local steps = bound.steps
+  if not steps.asynchronous then return kernels_s + host_s end
+  return math.max(kernels_s, (steps.host_step_s or 0) + (steps.host_request_s or 0) * item.requests)
 end
 
 --- The same time alone, which is found much sooner.

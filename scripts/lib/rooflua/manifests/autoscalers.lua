@@ -29,7 +29,7 @@ local function policies_of(own, allowed)
     if (out.period_s or period_s) ~= period_s then return nil end
     out[kind], out.period_s = value, period_s
   end
-  return (select == "Max" or #list < 2) and (#list > 0 and out or {}) or nil
+  return (select == "Max" or #list == 1) and (#list > 0 and out or {}) or nil
 end
 
 local directions = {
@@ -39,9 +39,12 @@ local directions = {
     params = { Percent = "down_percent" } },
 }
 
---- Parameters of autoscalers/hpa/params.lua that `behavior` states; a sentence where it says what they cannot.
+local default = { period_s = 15 } -- of a direction that states none: kubernetes/api autoscaling/v2
+
+--- Parameters of autoscalers/hpa/params.lua that `behavior` states; a sentence where it says what they cannot. Both
+--- directions have one period and one tolerance there.
 local function settings_of(behavior, told)
-  local out = {}
+  local out, stated = {}, 0
   for _, each in ipairs(directions) do
     local own = behavior and behavior:at(each.key)
     local list = own and policies_of(own, each.allowed)
@@ -54,7 +57,12 @@ local function settings_of(behavior, told)
       out[each.window] = own:count "stabilizationWindowSeconds"
       for kind, name in pairs(each.params) do out[name] = list[kind] end
       out.period_s, out.tolerance = out.period_s or list.period_s, out.tolerance or tolerance
+      stated = stated + (list.period_s and 1 or 0)
     end
+  end
+  if stated == 1 and out.period_s ~= default.period_s then
+    told[#told + 1] = ("%s: one direction states a period of %g s; it is taken for both, where Kubernetes has %g s "
+      .. "for the other"):format(behavior.path, out.period_s, default.period_s)
   end
   return out
 end
@@ -112,12 +120,14 @@ end
 function autoscalers.metric(query, names)
   if #query > 4096 then return nil end
   local kinds, found, is_single = { [autoscalers.held] = "held" }, {}, false
-  for _, metric in ipairs { "waiting", "running", "kv_used_frac" } do kinds[names[metric] or ""] = metric end
+  for _, metric in ipairs { "waiting", "running", "kv_used_frac" } do
+    if names[metric] then kinds[names[metric]] = metric end
+  end
   for part in term_of((query:gsub("%b{}", ""))):gmatch "[^+]+" do
     local term = term_of(part)
     local series = term:match "^sum%s*%(%s*([%w_:]+)%s*%)$" or term:match "^([%a_:][%w_:]*)$"
     local rate = term:match "^sum%s*%(%s*rate%s*%(%s*([%w_:]+)%s*%[%w+%]%s*%)%s*%)$"
-    local kind = rate == autoscalers.arrivals and "arrivals" or kinds[series or ""]
+    local kind = rate == autoscalers.arrivals and "arrivals" or series and kinds[series]
     if not kind or found[kind] then return nil end
     found[kind], is_single = true, is_single or series == term
   end

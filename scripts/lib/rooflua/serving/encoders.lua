@@ -11,6 +11,14 @@ local known = { "encoder", "count", "hardware", "deployment", "mfu", "steps", "e
 
 local function is_one(entry) return type(entry) == "table" and core.plain(entry).encoder == true end
 
+--- Whether some replicas only encode.
+function encoders.are_in(replicas)
+  for _, each in ipairs(type(replicas) == "table" and core.plain(replicas) or {}) do
+    if is_one(each) then return true end
+  end
+  return false
+end
+
 --- deployment.encoder, checked; nil where nothing is stated.
 function encoders.asked(reader, given)
   if given == nil then return nil end
@@ -39,7 +47,9 @@ local function without_cache(reader, deployment)
   if specs.is(deployment, "Deployment") then
     reader:fail("deployment", "of replicas that only encode: expected a table, found a Deployment")
   end
-  return core.copy(core.plain(deployment), { kv_blocks = 1, encoder = nil })
+  local out = core.copy(core.plain(deployment), { kv_blocks = 1 })
+  out.encoder = nil
+  return out
 end
 
 --- {prepared, count, asked, place} of the entry; nil where there is none.

@@ -15,15 +15,8 @@ local Encoding = policy.define { name = "encoder", doc = "The encoder of the eng
 
 local unlimited = 2 ^ 30
 
---- Bytes of one embedding in 16 bit. It has the width of the model, once for each layer that the encoder feeds.
-local function embedding_bytes(model)
-  local width = model.hidden_size
-  for _, each in ipairs(core.plain(model.vision.projector)) do
-    local is_output = each.outputs == model.hidden_size and not each.per_patch
-    if is_output then width = math.max(width, each.outputs * each.times) end
-  end
-  return width * 2
-end
+--- Bytes of one embedding in 16 bit.
+local function embedding_bytes(model) return 2 * math.max(model.hidden_size, model.vision.embedding_width) end
 
 --- What the engine of a replica does, and what deployment.encoder says instead. vLLM's numbers are tokens of a step and
 --- at least the largest item; SGLang's are bytes.
@@ -31,7 +24,7 @@ end
 ---@param step integer? most tokens of a step
 local function rules_of(prepared, asked, step)
   local of = prepared.engine and prepared.engine.values or {}
-  local by_step = of.encoder_by_step and step or nil
+  local by_step = of.encoder_by_step and step and math.max(step, prepared.model.vision.image_tokens) or nil
   local cache = of.encoder_cache_bytes and math.floor(of.encoder_cache_bytes / embedding_bytes(prepared.model))
     or by_step or unlimited
   return { budget_tokens = asked.budget_tokens or by_step or 0, cache_tokens = asked.cache_tokens or cache,
@@ -88,6 +81,11 @@ local function add_replicas(self, reader, list)
     end
     machines[own] = machines[own] or add_machine(self, own, asked)
     each.scheduler.encodes = true
+    local has_budget = asked.budget_tokens and asked.budget_tokens > 0
+    if has_budget and not each.scheduler.follows_items then
+      reader:fail("deployment.encoder.budget_tokens", "the scheduler %s asks for no room of the encoder; vllm_v1 and "
+        .. "those that extend it do", tostring(each.scheduler.name))
+    end
     self.config.replicas[i] = { machine = machines[own],
       rules = rules_of(own, asked, each.config.max_num_batched_tokens) }
   end

@@ -1,6 +1,7 @@
 -- The keys of a scenario that nothing reads, and parameters of policies that change nothing, as a list of {path, why,
 -- what}. They are no errors, because `--set kind=` or another list of replicas may need them.
 local core = require "rooflua.base.core"
+local encoders = require "rooflua.serving.encoders" -- whose embeddings go over the network
 local idle = require "rooflua.scenario.idle"
 local schema = require "rooflua.scenario.schema"
 local unused_links = require "rooflua.serving.unused_links"
@@ -25,22 +26,13 @@ local function has_roles(replicas)
   return false
 end
 
---- Whether some replicas only encode: their embeddings go over the network.
-local function has_encoders(replicas)
-  if type(replicas) ~= "table" then return false end
-  for _, each in ipairs(core.plain(replicas)) do
-    if type(each) == "table" and core.plain(each).encoder then return true end
-  end
-  return false
-end
-
 local no_kv_sent = "no replica has the role prefill or decode, so no KV is sent"
 
 --- Why nothing reads a key of the top in a scenario of this kind; nil where something does.
 local function unread_because(given, kind, entry)
   if not entry.kinds[kind] then return ('kind "%s" does not read it'):format(kind) end
   local is_of_split = entry.name == "network" or entry.name == "disaggregation"
-  local sends = has_roles(given.replicas) or entry.name == "network" and has_encoders(given.replicas)
+  local sends = has_roles(given.replicas) or entry.name == "network" and encoders.are_in(given.replicas)
   if is_of_split and not sends then return no_kv_sent end
   if schema.entry("replicas[]." .. entry.name) and all_replicas_say(given.replicas, entry.name) then
     return "every entry of `replicas` has its own"
