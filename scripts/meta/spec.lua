@@ -31,7 +31,7 @@ local spec = {}
 ---@field max_pixels number that it scales an image down to; 0: its own
 ---@field edge integer longest side of an image, or of a tile; 0: the processor's own
 ---@field tiles integer most tiles of an image; 0: the processor's own
----@field embedding_width elements of an embedding, once for each layer of the language model that it feeds; 0: not known
+---@field embedding_width elements of an embedding, once for each layer that it feeds; 0: not known
 
 ---@class rooflua.Sampling how tokens are drawn if a request does not say
 ---@field temperature number 0: the most probable token

@@ -314,6 +314,17 @@ TEST_CASE("deep recursion is an error, not a signal") {
   }
 }
 
+TEST_CASE("deep recursion is an error in a thread of another program") {
+  std::string found;
+  std::thread([&] {
+    script::VmOptions options = sandbox_options();
+    options.owns_process = false;
+    script::Vm vm(options);
+    found = complaint(vm, "local function f() return (('x'):gsub('.', f)) end return (f())");
+  }).join();
+  CHECK(has(found, "stack overflow"));
+}
+
 TEST_CASE("a batch kept past its step is an error") {
   script::VmOptions options = sandbox_options();
   options.trusted = true;

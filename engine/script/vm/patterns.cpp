@@ -5,6 +5,7 @@
 #include <cstring>
 #include <lua.hpp>
 
+#include "script/vm/c_stack.h"
 #include "script/vm/pattern_match.h"
 
 namespace rooflua::script {
@@ -197,6 +198,7 @@ int gsub(lua_State* L) {
   const bool anchored = *pattern.begin == '^';
   const char* p = pattern.begin + (anchored ? 1 : 0);
   Match m = matcher(L, text, pattern);
+  if (kind == LUA_TFUNCTION || kind == LUA_TTABLE) check_c_stack(L);  // the buffer has 8 KB
   luaL_Buffer out;
   luaL_buffinit(L, &out);
   lua_Integer count = 0;

@@ -67,7 +67,7 @@ constexpr auto vision_rows = rows_of<VisionEncoder>(
                                   "most tiles of an image; 0: the processor's own"),
     computed<VisionEncoder, &VisionEncoder::embedding_width>(
         "embedding_width", "elements",
-        "of an embedding, once for each layer of the language model that it feeds; 0: not known"),
+        "of an embedding, once for each layer that it feeds; 0: not known"),
     figure<&VisionEncoder::source>("source", open, "where the values were published").hidden());
 
 constexpr auto ngram_rows = rows_of<NgramTable>(
