@@ -44,6 +44,9 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
   }
   check_context(model, options);
   check_afd(model, options);
+  if (options.weights && format_of(*options.weights).vector_bytes > 0)
+    throw Error("deployment.weights",
+                std::string(name(*options.weights)) + " is a format of the KV cache alone");
   return widths;
 }
 

@@ -144,6 +144,34 @@ constexpr auto known_formats = std::to_array<NumberFormat>({
      .runs_as = Dtype::int4,
      .fallback_peak = Dtype::int4,
      .stand_ins = for_int4_group},
+    // vLLM's formats of the KV cache. Source: v1/attention/backends/triton_attn.py, customize_spec:
+    // a scale of fp32 for each vector; quantization/turboquant/config.py: keys with a norm and
+    // values with a scale and a zero, fp16 each. Kernels compute in 16 bits.
+    {.dtype = Dtype::int8_per_token_head,
+     .name = "int8_per_token_head",
+     .bits = 8,
+     .vector_bytes = 4},
+    {.dtype = Dtype::fp8_per_token_head,
+     .name = "fp8_per_token_head",
+     .bits = 8,
+     .vector_bytes = 4},
+    {.dtype = Dtype::int4_per_token_head,
+     .name = "int4_per_token_head",
+     .bits = 4,
+     .vector_bytes = 4},
+    {.dtype = Dtype::turboquant_k8v4, .name = "turboquant_k8v4", .bits = 6, .vector_bytes = 2},
+    {.dtype = Dtype::turboquant_4bit_nc,
+     .name = "turboquant_4bit_nc",
+     .bits = 4,
+     .vector_bytes = 3},
+    {.dtype = Dtype::turboquant_k3v4_nc,
+     .name = "turboquant_k3v4_nc",
+     .bits = 3.5,
+     .vector_bytes = 3},
+    {.dtype = Dtype::turboquant_3bit_nc,
+     .name = "turboquant_3bit_nc",
+     .bits = 3,
+     .vector_bytes = 3},
 });
 
 constexpr bool in_order() {
@@ -157,6 +185,12 @@ static_assert(in_order(), "the entries are in the order of Dtype");
 constexpr auto all_element_bytes = [] {
   std::array<double, known_formats.size()> bytes{};
   for (std::size_t i = 0; i < known_formats.size(); ++i) bytes[i] = known_formats[i].bits / 8;
+  return bytes;
+}();
+
+constexpr auto all_vector_bytes = [] {
+  std::array<double, known_formats.size()> bytes{};
+  for (std::size_t i = 0; i < known_formats.size(); ++i) bytes[i] = known_formats[i].vector_bytes;
   return bytes;
 }();
 
@@ -175,6 +209,7 @@ bool contains(std::span<const Text> list, std::string_view text) {
 }  // namespace
 
 constinit const double* const detail::element_bytes = all_element_bytes.data();
+constinit const double* const detail::vector_bytes = all_vector_bytes.data();
 
 std::span<const NumberFormat> number_formats() {
   return known_formats;

@@ -26,7 +26,14 @@ enum class Dtype {
   w4a8_mxfp4_mxfp8,
   mxfp8,
   int4_group32,
-  int4_group128
+  int4_group128,
+  int8_per_token_head,
+  fp8_per_token_head,
+  int4_per_token_head,
+  turboquant_k8v4,
+  turboquant_4bit_nc,
+  turboquant_k3v4_nc,
+  turboquant_3bit_nc
 };
 
 /// Rows of which format may price a kernel of another one.
@@ -40,7 +47,10 @@ struct StandIn {
 struct NumberFormat {
   Dtype dtype = Dtype::bf16;
   std::string_view name;
-  double bits = 16;  // of one element, with its share of the scales
+  double bits = 16;  // of one element, with its share of the scales; of keys and values in the mean
+  /// Of a format of the KV cache alone: bytes of scales and norms beside the elements of a vector
+  /// of keys or values, in the mean of both.
+  double vector_bytes = 0;
   /// The format whose kernels run, and whose rows of KV caches are read: fp16 runs those of bf16.
   Dtype runs_as = Dtype::bf16;
   /// The format whose peak it computes at on a GPU that states none for the format itself. Of
@@ -59,11 +69,18 @@ std::span<const NumberFormat> number_formats();
 const NumberFormat& format_of(Dtype dtype);
 
 namespace detail {
-extern const double* const element_bytes;  // by Dtype, from the entries
-}
+// By Dtype, from the entries.
+extern const double* const element_bytes;
+extern const double* const vector_bytes;
+}  // namespace detail
 /// Bytes of one element, with its share of the scales of its block.
 inline double bytes_per_element(Dtype dtype) {
   return detail::element_bytes[static_cast<int>(dtype)];
+}
+/// Bytes of one element of a cached vector of so many, with its share of what is kept for each.
+inline double cached_bytes(Dtype kv, double width) {
+  const double own = detail::vector_bytes[static_cast<int>(kv)];
+  return own > 0 && width > 0 ? bytes_per_element(kv) + own / width : bytes_per_element(kv);
 }
 std::string_view name(Dtype dtype);
 /// Accepts the spellings in use, in any case, with or without "torch." in front ("bfloat16",

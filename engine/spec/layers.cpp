@@ -21,6 +21,13 @@ double key_value_elements(const AttentionLayers& attention) {
   return double(attention.kv_heads) * (attention.head_dim + attention.v_head_dim);
 }
 
+/// Elements of a vector that the cache keeps.
+double vector_width(const AttentionLayers& attention) {
+  if (attention.latent) return attention.latent->kv_lora_rank + attention.latent->qk_rope_head_dim;
+  if (attention.compression) return attention.head_dim;
+  return (attention.head_dim + attention.v_head_dim) / 2.0;
+}
+
 }  // namespace
 
 bool LayerFormats::any() const {
@@ -29,7 +36,7 @@ bool LayerFormats::any() const {
 
 std::string AttentionLayers::kind_name() const {
   return by_file ? by_file->name
-                  : std::string(attention_words[static_cast<std::size_t>(kind)].name);
+                 : std::string(attention_words[static_cast<std::size_t>(kind)].name);
 }
 
 std::string MlpLayers::kind_name() const {
@@ -46,7 +53,7 @@ bool AttentionLayers::grows() const {
 double AttentionLayers::growing_bytes(Dtype kv) const {
   if (!grows()) return 0;
   if (by_file) return by_file->cache_bytes(declared::CacheKind::token, kv, declared_tp);
-  const double element = bytes_per_element(kv);
+  const double element = cached_bytes(kv, vector_width(*this));
   if (compression) return head_dim * element / compression->ratio + index_bytes(*this);
   const double elements =
       latent ? latent->kv_lora_rank + latent->qk_rope_head_dim : key_value_elements(*this);
@@ -54,10 +61,10 @@ double AttentionLayers::growing_bytes(Dtype kv) const {
 }
 
 double AttentionLayers::bounded_bytes(Dtype kv) const {
-  if (kind == Kind::compressed) return head_dim * bytes_per_element(kv);
+  if (kind == Kind::compressed) return head_dim * cached_bytes(kv, head_dim);
   if (by_file) return by_file->cache_bytes(declared::CacheKind::window, kv, declared_tp);
   if (kind != Kind::window) return 0;
-  return key_value_elements(*this) * bytes_per_element(kv);
+  return key_value_elements(*this) * cached_bytes(kv, vector_width(*this));
 }
 
 double AttentionLayers::state_bytes() const {

@@ -20,7 +20,7 @@ void count_states(const AttentionLayers& own, KindCounts& out) {
   }
 }
 
-KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv) {
+KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv, Dtype plain) {
   const int tp = widths.tp;
   const AttentionLayers own = on_rank(each, tp);
   KindCounts out;
@@ -29,6 +29,7 @@ KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv
   out.layers = each.layer_visits();
   out.kv_heads = each.heads > 0 ? own.kv_heads : 0;
   out.growing_bytes = own.growing_bytes(kv) / widths.dcp;
+  out.plain_bytes = own.growing_bytes(plain) / widths.dcp;
   out.bounded_bytes = own.bounded_bytes(kv);
   out.window = each.window;
   if (each.by_file) {
@@ -91,7 +92,8 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   out.weight_dtype = weight_dtype_of(model, options);
   out.kv_dtype = kv_dtype_of(model, options);
   for (const AttentionLayers& each : model.attentions)
-    out.kinds.push_back(counts_of(each, out.widths, kv_dtype_of(each, model, options)));
+    out.kinds.push_back(
+        counts_of(each, out.widths, kv_dtype_of(each, model, options), model.dtype));
   out.bytes_beyond = bytes_beyond(model, out.widths, out.formats);
   const Model one = predictor_of(model);
   out.predictor = weights_per_rank(one, out.widths);
@@ -100,7 +102,7 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   // It reads the last hidden state and the embedding of the last token, each after a norm.
   out.predictor.small += 2.0 * model.hidden_size * model.hidden_size + 2.0 * model.hidden_size;
   out.predictor_kv_bytes =
-      counts_of(one.attentions.front(), out.widths, out.kv_dtype).growing_bytes;
+      counts_of(one.attentions.front(), out.widths, out.kv_dtype, model.dtype).growing_bytes;
   return out;
 }
 

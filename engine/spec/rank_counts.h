@@ -20,6 +20,7 @@ struct KindCounts {
   int kv_heads = 0;          // of one rank; 0 in recurrent layers
   double growing_bytes = 0;  // of one token in one layer, as far as its cache grows; the mean
                              // over the ranks of dcp, of which one holds the token
+  double plain_bytes = 0;    // the same in the model's own format
   double bounded_bytes = 0;  // of one token in one layer of at most `window` tokens
   int window = 0;            // tokens
   double convolution_elements = 0;  // of one request in one layer: inputs of the short convolution

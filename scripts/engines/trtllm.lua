@@ -58,7 +58,7 @@ return {
   host = { "--host", "--port" },
   source = "TensorRT-LLM documentation, trtllm-serve (--config and --extra_llm_api_options are one option by 1.3) and "
     .. "LLM API options; tensorrt_llm/commands/serve.py",
-  kv_names = { fp8 = "fp8", bf16 = "auto", fp16 = "auto" },
+  kv_names = { fp8 = "fp8", bf16 = "auto", fp16 = "auto", nvfp4 = "nvfp4" },
   weight_options = {},
   counts_all_ranks = { "tp" },
   no_split = "a disaggregated cluster of TensorRT-LLM takes a configuration of its own",
@@ -124,7 +124,7 @@ return {
     { "kv_cache_config.enable_partial_reuse", type = "switch", key = "deployment.partial_reuse",
       doc = "they share a part of a block, too, which is copied" },
     { "kv_cache_config.dtype", parameter = "kv", also = { "--kv_cache_dtype" }, type = "text", key = "deployment.kv",
-      values = { "auto", "bf16", "bfloat16", "float16", "fp8", "fp8_ds_mla" }, read = command.kv_format,
+      values = { "auto", "bf16", "bfloat16", "float16", "fp8", "fp8_ds_mla", "nvfp4" }, read = command.kv_format,
       doc = "format of keys and values" },
     { "kv_cache_config.tokens_per_block", parameter = "block_size", type = "integer", min = 1,
       key = "deployment.block_size", doc = "tokens of a KV block" },

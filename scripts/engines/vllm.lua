@@ -63,6 +63,9 @@ local function unless_flashinfer(seconds, by_default)
 end
 
 local kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" }
+local own_kv_formats = { "nvfp4", "int8_per_token_head", "fp8_per_token_head", "int4_per_token_head", "turboquant_k8v4",
+  "turboquant_4bit_nc", "turboquant_k3v4_nc", "turboquant_3bit_nc" } -- under the same name here
+for _, name in ipairs(own_kv_formats) do kv_names[name] = name end
 
 return {
   name = "vllm",
@@ -165,7 +168,8 @@ return {
       type = "switch", key = "async_depth",
       read = function(on) return on and 2 or 1 end, doc = "a step is planned while one runs" },
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
-      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc", "nvfp4" },
+      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc", "nvfp4_4over6",
+        unpack(own_kv_formats) },
       read = command.kv_format, doc = "format of keys and values" },
     { "quantization", flag = "--quantization", also = { "-q" }, type = "text", key = "deployment.weights",
       values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",

@@ -54,6 +54,8 @@ class GridLookup final : public Lookup {
   void adopt(const Choice& choice, const Query& query, Reading& reading) const {
     const OpDeclaration& op = declaration_of(query.op);
     if (choice.other_engine) reading.downgrade(Evidence::stand_in);
+    // No rows are of a cache whose vectors have scales of their own.
+    if (format_of(query.kv_dtype).vector_bytes > 0) reading.downgrade(Evidence::stand_in, 2);
     if (!op.typed && !op.format_of_kv) return;
     if (choice.format.alike) return;
     if (op.format_of_kv) {

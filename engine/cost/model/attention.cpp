@@ -26,7 +26,7 @@ Attention plain_attention(const Query& query) {
           kv_heads,
           2 * d,
           flop::attention(heads, d, 1),
-          bytes::kv(1, kv_heads, d, bytes_per_element(query.kv_dtype)),
+          bytes::kv(1, kv_heads, d, cached_bytes(query.kv_dtype, d)),
           2 * heads * d * element};
 }
 
@@ -53,7 +53,7 @@ Attention absorbed_latent(const Query& query) {
           1,
           width,
           flop::mla_absorbed(heads, latent, rope, 1),
-          bytes::latent_kv(1, latent, rope, bytes_per_element(query.kv_dtype)),
+          bytes::latent_kv(1, latent, rope, cached_bytes(query.kv_dtype, latent + rope)),
           heads * width * element};
 }
 

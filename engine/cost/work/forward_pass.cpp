@@ -25,7 +25,8 @@ class ForwardPass : PassBuilder {
     if (tp_ > 1) all_reduce("embed_all_reduce", 1, hidden_ * act_);
     ngram_rows();
     const double attending = layers_of(attentions, false), thinking = layers_of(mlps, false);
-    const double last_attending = layers_of(attentions, true), last_thinking = layers_of(mlps, true);
+    const double last_attending = layers_of(attentions, true),
+                 last_thinking = layers_of(mlps, true);
     before_blocks("attention_norm", attending, last_attending);
     for (std::size_t i = 0; i < attentions.size(); ++i) {
       begin_kind(i, i == 0 || is_recurrent(attentions[i]) != is_recurrent(attentions[0])
@@ -39,7 +40,8 @@ class ForwardPass : PassBuilder {
     end_kind();
     if (tp_ > 1) {
       if (attending > 0) all_reduce("attention_all_reduce", attending, hidden_ * act_);
-      of_tail(last_attending, [&] { all_reduce("attention_all_reduce", last_attending, hidden_ * act_); });
+      of_tail(last_attending,
+              [&] { all_reduce("attention_all_reduce", last_attending, hidden_ * act_); });
     }
     before_blocks("mlp_norm", thinking, last_thinking);
     for (std::size_t i = 0; i < mlps.size(); ++i) {
@@ -136,10 +138,9 @@ class ForwardPass : PassBuilder {
     if (each.bias) fused.weight_bytes += qkv * act_;
     if (model_.qk_norm_across_heads) norm_across_heads(count, (heads + kv_heads) * d);
     elementwise("rope", count, bytes::rope(1, heads, kv_heads, d, act_), "rope");
-    elementwise(
-        "kv_write", count,
-        bytes::kv(1, kv_heads, (d + v) / 2, act_) + bytes::kv(1, kv_heads, (d + v) / 2, kv_));
-    const double kv_bytes = bytes::kv(1, kv_heads, (d + v) / 2, kv_);
+    const double width = (d + v) / 2;
+    const double kv_bytes = bytes::kv(1, kv_heads, width, kv_bytes_of(width));
+    elementwise("kv_write", count, bytes::kv(1, kv_heads, width, act_) + kv_bytes);
     index(each, hidden_);
     attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, kv_heads, d, kv_bytes);
     attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, d, kv_bytes);
@@ -174,10 +175,9 @@ class ForwardPass : PassBuilder {
       norms_inside(latent, count);
     }
     elementwise("rope", count, bytes::rope(1, heads, 1, rope, act_), "rope");
-    elementwise("kv_write", count,
-                bytes::latent_kv(1, latent, rope, act_) + bytes::latent_kv(1, latent, rope, kv_));
+    const double kv_bytes = bytes::latent_kv(1, latent, rope, kv_bytes_of(latent + rope));
+    elementwise("kv_write", count, bytes::latent_kv(1, latent, rope, act_) + kv_bytes);
     index(each, mla.q_lora_rank > 0 ? mla.q_lora_rank : hidden_);
-    const double kv_bytes = bytes::latent_kv(1, latent, rope, kv_);
     if (each.kind == Kind::latent) {
       gemm("kv_b", latent, heads * (nope + value), count, linear, Rows::prefill_tokens);
       attend(Op::mla_prefill, Rows::prefill_tokens, count, heads, heads, nope + rope, kv_bytes);
@@ -202,16 +202,17 @@ class ForwardPass : PassBuilder {
     const Compression& c = *each.compression;
     const double count = each.layer_visits(), heads = each.heads / tp_, d = each.head_dim;
     const double groups = std::max(1.0, c.o_groups / tp_);
+    const double kv_bytes = d * kv_bytes_of(d);
     const Dtype linear = format(WeightClass::attention);
     gemm("qkv_a", hidden_, c.q_lora_rank + d, count, linear);
     norms_inside(c.q_lora_rank + d, count);
     gemm("q_b", c.q_lora_rank, heads * d, count, linear);
     elementwise("rope", count, bytes::rope(1, heads, 1, c.qk_rope_head_dim, act_), "rope");
-    elementwise("kv_write", count, d * (act_ + kv_));
+    elementwise("kv_write", count, d * act_ + kv_bytes);
     if (c.ratio > 0) gemm("compressor", hidden_, d * 2 * (each.index ? 2 : 1), count, model_.dtype);
     index(each, c.q_lora_rank);
-    attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, 1, d, d * kv_);
-    attend(Op::attention_decode, Rows::decode_tokens, count, heads, 1, d, d * kv_);
+    attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, 1, d, kv_bytes);
+    attend(Op::attention_decode, Rows::decode_tokens, count, heads, 1, d, kv_bytes);
     const Dtype output = format(WeightClass::attention_output);
     gemm("o_a", heads * d / groups, c.o_lora_rank, count, output, Rows::tokens, groups);
     gemm("o", groups * c.o_lora_rank, hidden_, count, output);
@@ -261,7 +262,8 @@ class ForwardPass : PassBuilder {
 
   void mamba_layers(const AttentionLayers& each) {
     const Mamba2& mamba = *each.mamba;
-    const double count = each.layer_visits(), heads = mamba.heads / tp_, inner = heads * mamba.head_dim;
+    const double count = each.layer_visits(), heads = mamba.heads / tp_,
+                 inner = heads * mamba.head_dim;
     const bool divides = mamba.groups % static_cast<int>(tp_) == 0;
     const double groups = divides ? mamba.groups / tp_ : mamba.groups;
     const double channels = inner + 2 * groups * mamba.state_size;
@@ -366,8 +368,9 @@ std::vector<LayerOp> layers(const Model& model, const Deployment& deployment) {
                   [](const MlpLayers& each) { return each.prefill_tail > 0; });
   if (has_tail && (deployment.widths.groups() > 1 || deployment.widths.afd()))
     throw Error("deployment.dp",
-                model.name + " has layers that see the tail of a prompt alone (prefill_tail): "
-                             "ranks that share experts, or GPUs of their own, are not modelled");
+                model.name +
+                    " has layers that see the tail of a prompt alone (prefill_tail): "
+                    "ranks that share experts, or GPUs of their own, are not modelled");
   return ForwardPass(model, deployment).collect();
 }
 

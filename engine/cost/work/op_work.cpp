@@ -82,7 +82,7 @@ double prefill_flop(const Query& q, double causal) {
   return 4 * per_rank(q.heads, q.tp) * q.head_dim * requests(q) * pairs(q, causal);
 }
 double prefill_bytes(const Query& q) {
-  const double kv = bytes_per_element(q.kv_dtype);
+  const double kv = cached_bytes(q.kv_dtype, q.head_dim);
   const double g = per_rank(q.kv_heads, q.tp), h = per_rank(q.heads, q.tp);
   return requests(q) * (kv * 2 * g * q.head_dim * (q.new_tokens + q.context_tokens) +
                         2 * 2 * h * q.head_dim * q.new_tokens);
@@ -92,7 +92,7 @@ double decode_flop(const Query& q, double) {
   return 4 * per_rank(q.heads, q.tp) * q.head_dim * requests(q) * q.context_tokens;
 }
 double decode_bytes(const Query& q) {
-  const double kv = bytes_per_element(q.kv_dtype), g = per_rank(q.kv_heads, q.tp);
+  const double kv = cached_bytes(q.kv_dtype, q.head_dim), g = per_rank(q.kv_heads, q.tp);
   return requests(q) * kv * 2 * g * q.head_dim * q.context_tokens;
 }
 
@@ -111,8 +111,8 @@ double latent_decode_flop(const Query& q, double) {
          q.context_tokens;
 }
 double latent_decode_bytes(const Query& q) {
-  return requests(q) * bytes_per_element(q.kv_dtype) * (q.kv_lora_rank + q.qk_rope_head_dim) *
-         q.context_tokens;
+  const double width = q.kv_lora_rank + q.qk_rope_head_dim;
+  return requests(q) * cached_bytes(q.kv_dtype, width) * width * q.context_tokens;
 }
 
 double expert_matrices(const Query& q) {

@@ -23,8 +23,7 @@ class PassBuilder {
         widths_(deployment.widths),
         hidden_(model.hidden_size),
         act_(bytes_per_element(model.dtype)),
-        kv_dtype_(deployment.kv_dtype),
-        kv_(bytes_per_element(deployment.kv_dtype)) {}
+        kv_dtype_(deployment.kv_dtype) {}
 
   void begin_kind(std::size_t index, const std::string& name) {
     kind_ = static_cast<int>(index);
@@ -39,8 +38,9 @@ class PassBuilder {
   void take_formats(const LayerFormats& layers) {
     formats_ = deployment_.formats_in(layers);
     kv_dtype_ = deployment_.kv_in(layers);
-    kv_ = bytes_per_element(kv_dtype_);
   }
+  /// Bytes of an element of a cached vector of so many.
+  double kv_bytes_of(double width) const { return cached_bytes(kv_dtype_, width); }
   Dtype format(WeightClass each) const { return formats_[each]; }
 
   LayerOp& add(std::string name, Op op, double count);
@@ -62,7 +62,6 @@ class PassBuilder {
   Widths widths_;
   double hidden_, act_;
   Dtype kv_dtype_;
-  double kv_;
   int kind_ = -1;
   Rows rows_ = Rows::tokens;  // that operations of all tokens see
   std::string suffix_;

@@ -27,6 +27,7 @@ Json fields_of(const KindCounts& each) {
   out["layers"] = each.layers;
   out["kv_heads"] = each.kv_heads;
   out["growing_bytes"] = each.growing_bytes;
+  out["plain_bytes"] = each.plain_bytes;
   out["bounded_bytes"] = each.bounded_bytes;
   out["window"] = each.window;
   out["convolution_elements"] = each.convolution_elements;

@@ -64,7 +64,11 @@ struct Cache {
   double every = 1;  // tokens that share one entry
   Split split = Split::none;
   int heads = 0;
-  double bytes(Dtype kv) const { return elements / every * bytes_per_element(format.value_or(kv)); }
+  /// Of keys and values of each head, or of one vector.
+  double vector_width() const { return heads > 0 ? elements / heads / 2 : elements; }
+  double bytes(Dtype kv) const {
+    return elements / every * cached_bytes(format.value_or(kv), vector_width());
+  }
 };
 
 /// The tokens before a new one that it computes with.

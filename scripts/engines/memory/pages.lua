@@ -15,6 +15,13 @@ local pages = {}
 
 local ceil, floor, min, max = math.ceil, math.floor, math.min, math.max
 
+--- Layers of a stage whose cache has the model's own format.
+local function plain_layers(facts, stage, kind)
+  local plain, stages = facts.values.kv_plain_layers or 0, #facts.counts.stages
+  local ends = (stage == 1 and 1 or 0) + (stage == stages and 1 or 0)
+  return plain > 0 and min(floor(kind.layers / 2) * 2, plain * ends) or 0
+end
+
 --- The layers of a stage by what they keep: {kind = "full"|"window"|"state", layers, token_bytes, window, state_bytes}.
 ---@param facts table of an engine's memory rule
 ---@param stage integer from 1
@@ -26,7 +33,14 @@ function pages.kinds(facts, stage)
     out[#out + 1] = more
   end
   for _, each in ipairs(counts.kinds) do
-    if each.growing_bytes > 0 then add("full", each.layers, { token_bytes = facts.token_bytes(each) }) end
+    if each.growing_bytes > 0 then
+      add("full", each.layers, { token_bytes = facts.token_bytes(each) })
+      local all, plain = out[#out], plain_layers(facts, stage, each)
+      if plain > 0 then
+        all.layers = all.layers - plain
+        out[#out + 1] = { kind = "full", layers = plain, token_bytes = each.plain_bytes }
+      end
+    end
     if each.bounded_bytes > 0 then
       add(facts.groups and "window" or "full", each.layers,
         { token_bytes = each.bounded_bytes, window = each.window })

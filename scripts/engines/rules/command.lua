@@ -1,7 +1,8 @@
 --- What options of several engines mean, as `read` and `says` of their tables.
 local command = {}
 
-local formats = { bfloat16 = "bf16", float16 = "fp16", fp8_ds_mla = "fp8", fp8_inc = "fp8" }
+local formats = { bfloat16 = "bf16", float16 = "fp16", fp8_ds_mla = "fp8", fp8_inc = "fp8",
+  nvfp4_4over6 = "nvfp4", fp4_e2m1 = "nvfp4" }
 
 --- The format of a KV cache by the name that engines give it; nil leaves it to the model.
 function command.kv_format(name)

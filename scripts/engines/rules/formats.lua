@@ -31,4 +31,15 @@ function formats.of_any(...)
   end
 end
 
+--- Whether the KV cache is in a format whose name begins with one of these words: a `when` of rules.
+function formats.of_kv(...)
+  local words = { ... }
+  return function(facts)
+    for _, word in ipairs(type(facts.kv) == "string" and words or {}) do
+      if facts.kv:sub(1, #word) == word then return true end
+    end
+    return false
+  end
+end
+
 return formats

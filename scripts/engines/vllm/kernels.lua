@@ -1,7 +1,9 @@
 --- Formats for which vLLM has no kernels on a GPU, by release: it then stops at start. Marlin runs FP8, NVFP4 and MXFP4
 --- on GPUs that do not multiply them.
 local formats = require "engines.rules.formats"
+local has_states = require "engines.rules.states"
 
+local is_turboquant = formats.of_kv "turboquant"
 local old = { "turing", "ampere", "ada", "hopper" }
 
 return {
@@ -20,6 +22,12 @@ return {
   { architecture = "turing", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4", seen = "0.28",
     code = "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py: select_mxfp4_moe_backend",
     source = "issue 23203: compute capability 8.0 and later" },
+  { before = "0.20", when = formats.of_kv("int8_per_token_head", "fp8_per_token_head", "turboquant"),
+    no_kernels = "this format of the KV cache", source = "pull requests 38378 and 38479, 2026-04" },
+  { before = "0.25", when = formats.of_kv "int4_per_token_head", no_kernels = "this format of the KV cache",
+    source = "pull request 40835, merged 2026-06-24" },
+  { before = "0.21", when = function(facts) return is_turboquant(facts) and has_states(facts.model) end,
+    no_kernels = "TurboQuant beside recurrent layers", source = "pull request 39931, 2026-05" },
   { before = "0.26", family = "inkling", no_kernels = "relative attention", source = "pull request 48799, 2026-07" },
   { before = "0.29", family = "glm5_next", no_kernels = "an index of pooled keys",
     source = "pull request 53906, merged after 0.28" },

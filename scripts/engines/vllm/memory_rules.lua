@@ -1,4 +1,7 @@
 --- Rows of vLLM's rules about memory: what its dummy run takes, by release. Read by engines/vllm/memory.lua.
+local formats = require "engines.rules.formats"
+local states = require "engines.rules.states"
+
 local gib = 2 ^ 30
 
 local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other "
@@ -172,6 +175,12 @@ return {
     { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
     { since = "0.21", prints_requests = true, source = "the same" },
   },
+  { kv_plain_layers = 0, source = "a row below says where it is another" },
+  { since = "0.20", when = formats.of_kv "turboquant", kv_plain_layers = function(facts)
+      return states(facts.model) and 0 or 2
+    end, seen = "0.28",
+    code = "vllm/model_executor/layers/quantization/turboquant/config.py: TurboQuantConfig.get_boundary_skip_layers",
+    source = "pull request 38479: the first and the last two layers keep 16 bits, unless some layers are recurrent" },
   { state_element_bytes = 2, state_page_alignment = 16, seen = "0.28",
     code = "vllm/model_executor/layers/mamba/mamba_utils.py: MambaStateDtypeCalculator",
     source = "vllm/model_executor/layers/mamba/mamba_utils.py: mamba_cache_dtype auto is the model's; "

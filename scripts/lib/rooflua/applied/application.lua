@@ -74,12 +74,13 @@ local function formats_of(model, weights)
   return formats[model][key]
 end
 
---- The format of the weights that a scenario states, or that its engine quantises them into at start.
-local function weights_of(given, chosen, facts)
-  local stated = said(given, "deployment.weights")
+--- The format that a scenario states at a key of the deployment, or its engine's option: that of the weights into which
+--- they are quantised at start, that of the KV cache.
+local function format_at(key, given, chosen, facts)
+  local stated = said(given, key)
   if stated ~= nil then return stated end
   for _, option in ipairs(chosen.engine.options) do
-    local value = option.key == "deployment.weights" and chosen.options[option.name] or nil
+    local value = option.key == key and chosen.options[option.name] or nil
     if value ~= nil and option.read then return option.read(value, facts) end
   end
 end
@@ -87,7 +88,7 @@ end
 local function is_width(value) return type(value) == "number" and value >= 1 and value <= 4096 and value % 1 == 0 end
 
 --- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, cp, dcp, weights,
---- experts_format, formats, role, drafts, drafter}.
+--- experts_format, formats, kv (where it is stated), role, drafts, drafter}.
 local function facts_of(reader, given, chosen)
   local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both" }
   facts.drafts, facts.drafter = drafts_of(given)
@@ -109,7 +110,8 @@ local function facts_of(reader, given, chosen)
       end
     end
   end
-  local model, stated = facts.model, weights_of(given, chosen, facts)
+  local model, stated = facts.model, format_at("deployment.weights", given, chosen, facts)
+  facts.kv = format_at("deployment.kv", given, chosen, facts)
   local is_known = model and (stated == nil or pcall(native.dtype_code, stated)) -- else it is refused where it is read
   facts.formats = is_known and formats_of(model, stated) or nil
   if is_known and model.moe then facts.experts_format = stated or facts.formats.experts end

@@ -113,6 +113,7 @@ return {
   of_memory("model_runner", nil, "which of the model runners of an engine a deployment has, as its authors call them"),
   of_memory("graphs_counted", nil, "whether an estimate of the CUDA graphs is taken from the KV cache"),
   of_memory("group_slack", "1", "layers of the most frequent kind to the rarest, below which they fill a group"),
+  of_memory("kv_plain_layers", "layers", "at each end of the model whose KV cache has the model's own format"),
   of_memory("layer_groups", nil, "whether windows and states have KV blocks of their own"),
   of_memory("pools_by_window", nil, "whether windows have pools of their own, whose share is not modelled"),
   entry("memory_band", nil, "releases that divide the memory alike, as reports call them",

@@ -137,7 +137,7 @@ local rows = columns.of({ what = "measured closed loops", manual = "docs/VALIDAT
   { names = "date", type = "day" },
   { names = "warmup saturated scored", type = "answer" },
   { names = "speculation draft_tokens config client model scored_why lengths_file requests range_ratio request_rate "
-    .. "isl_command osl_command dataset accept_length concurrency_mean client_command", type = "text" },
+    .. "isl_command osl_command dataset accept_length concurrency_mean client_command kv_type", type = "text" },
   { names = "widths widths_tp_dp_moetp_moeep workers options env command server_command", type = "text", own = true },
   { names = "isl osl", type = "whole", least = 1, unit = "tokens", required = true, filled = true, scored = true },
   { names = "clients", type = "whole", least = 1, required = true, tells = true, filled = true, scored = true },

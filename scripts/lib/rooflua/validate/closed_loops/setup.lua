@@ -109,11 +109,23 @@ local function widths_of(part, model, copies)
   return out, count
 end
 
+--- Words of the column kv_type, the first that begins it.
+local kv_words = { { "tq3", "turboquant_3bit_nc" }, { "int8-pth", "int8_per_token_head" }, { "fp8", "fp8" },
+  { "bf16", "bf16" } }
+
+--- The format of the KV cache that a row states beside its command; nil where it states none.
+local function kv_of(question)
+  for _, each in ipairs(kv_words) do
+    if question.kv_type:lower():sub(1, #each[1]) == each[1] then return each[2] end
+  end
+end
+
 --- What one kind of engine of a question runs.
 local function engine_of(question, part, model, chosen, notes)
   local keys, told = engine.of(question, part, chosen)
   local deployment, count = widths_of(part, model, keys.copies)
   deployment.weights = weights.of(model, question.format)
+  if keys.engine.kv_cache_dtype == nil then deployment.kv = kv_of(question) end
   for _, note in ipairs(told) do notes[#notes + 1] = note end
   keys.speculation = speculation_of(question, part.role ~= "prefill" and keys.speculation or nil, notes)
   return { role = part.role, count = count, engine = keys.engine, deployment = deployment,
