@@ -178,7 +178,7 @@ return {
         "moe_wna16", "torchao", "quark", "auto-round", "auto_round", "inc", "petit_nvfp4", "rtn", "humming",
         "online", "deepspeedfp",
         "tpu_int8", "gptq_bitblas", "gptq_marlin_24", "qqq", "squeezellm", "bitblas", "aqlm", "hqq", "ipex",
-        "cpu_awq", "gpt_oss_mxfp4",
+        "cpu_awq", "gpt_oss_mxfp4", "auto_awq", "auto_gptq", "fp8_per_channel", "nvfp4_per_token",
         "deepseek_v4_fp8" },
       read = command.quantised_at_start, says = command.quantisation_note,
       doc = "format into which the weights are quantised at start" },

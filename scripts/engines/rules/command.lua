@@ -12,19 +12,29 @@ end
 
 --- Whether a checkpoint is in 16 bits, so that the engine quantises it.
 local function is_plain(facts)
-  local model = facts.model
-  if not model then return true end
-  local format = model.asked_format ~= "" and model.asked_format or model.weight_dtype
-  return format == "bf16" or format == "fp16"
+  for _, format in pairs(facts.own_formats or {}) do
+    if format ~= "bf16" and format ~= "fp16" and format ~= "fp32" then return false end
+  end
+  return true
 end
+
+--- Into what engines quantise weights of 16 bits at start. Source: vllm/config/quantization.py, _ONLINE_SHORTHANDS;
+--- vllm/model_executor/layers/quantization: bitsandbytes (nf4), rtn (8 bits), ptpc_fp8; SGLang's w8a8_fp8.
+local at_start = { fp8 = "fp8", fp8_per_tensor = "fp8", fp8_per_channel = "fp8", ptpc_fp8 = "fp8", w8a8_fp8 = "fp8",
+  fp8_per_block = "fp8_block", mxfp8 = "mxfp8", rtn = "int8", bitsandbytes = "int4" }
+local of_experts = { int8_per_channel_weight_only = true, experts_int8 = true, nvfp4_per_token = true }
 
 --- The format of weights that an engine quantises at start. A checkpoint that is quantised keeps its own.
 function command.quantised_at_start(name, facts)
-  return name == "fp8" and is_plain(facts) and "fp8" or nil
+  return is_plain(facts) and at_start[name] or nil
 end
 
 function command.quantisation_note(name)
-  return name ~= "fp8" and "weights are in the format of the checkpoint that is named" or nil
+  if at_start[name] then return nil end
+  if of_experts[name] then
+    return "experts that are quantised at start are counted in the format of the checkpoint that is named"
+  end
+  return "weights are in the format of the checkpoint that is named"
 end
 
 --- The largest of the sizes of CUDA graphs.

@@ -9,7 +9,8 @@
 
 namespace rooflua::reference {
 
-/// The seeds of a run; ROOFLUA_SEEDS=FIRST-LAST asks for others.
+/// The seeds of a run: a third of these, 150 at least; ROOFLUA_SEEDS=all asks for all of them,
+/// FIRST-LAST for others.
 /// @throws std::invalid_argument if it is something else
 std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last);
 

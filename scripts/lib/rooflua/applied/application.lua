@@ -88,7 +88,7 @@ end
 local function is_width(value) return type(value) == "number" and value >= 1 and value <= 4096 and value % 1 == 0 end
 
 --- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, cp, dcp, weights,
---- experts_format, formats, kv (where it is stated), role, drafts, drafter}.
+--- experts_format, own_formats (of the checkpoint), formats, kv (where it is stated), role, drafts, drafter}.
 local function facts_of(reader, given, chosen)
   local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both" }
   facts.drafts, facts.drafter = drafts_of(given)
@@ -110,6 +110,8 @@ local function facts_of(reader, given, chosen)
       end
     end
   end
+  local asked = facts.model and facts.model.asked_format or ""
+  facts.own_formats = facts.model and formats_of(facts.model, asked ~= "" and asked or nil)
   local model, stated = facts.model, format_at("deployment.weights", given, chosen, facts)
   facts.kv = format_at("deployment.kv", given, chosen, facts)
   local is_known = model and (stated == nil or pcall(native.dtype_code, stated)) -- else it is refused where it is read

@@ -1,8 +1,11 @@
--- Formats of the KV cache whose vectors have scales of their own: bytes against figures by hand, releases, launch
--- commands there and back.
+-- Formats that engines make at start. Of the KV cache whose vectors have scales of their own: bytes against figures by
+-- hand, releases, launch commands there and back. Of weights.
 local test = dofile "tests/scripts/harness.lua"
 local capacity_of = require("rooflua.engines").capacity
 local command = require "rooflua.applied.command"
+local chunks = require "rooflua.sandbox.chunks"
+local catalogue = chunks.require "rooflua.engines.catalogue"
+local choice = chunks.require "rooflua.engines.choice"
 local cost = require "rooflua.cost"
 local mfu = require "rooflua.mfu"
 
@@ -76,6 +79,30 @@ test("a launch command is read and written back", function()
     test.equal(keys.engine.kv_cache_dtype or keys.deployment.kv, format)
     test.check(command.write(deployment):find(format, 1, true), format)
   end
+end)
+
+-- Weights that are quantised at start ------------------------------------------------------------------------------
+
+test("16 bits are quantised at start into the format that --quantization names, and other checkpoints are not", function()
+  local function weights(model, quantization)
+    local found = capacity_of { model = model, hardware = "h100-sxm", deployment = { max_model_len = 8192 },
+      engine = { "vllm 0.28", quantization = quantization } }
+    local notes = choice.notes(catalogue.of "vllm", { quantization = quantization })
+    return found.parts[1].bytes, table.concat(notes, "\n"), found.formats.weights
+  end
+  local plain = weights "qwen3-8b"
+  for name, format in pairs { fp8 = "fp8", fp8_per_tensor = "fp8", fp8_per_channel = "fp8", fp8_per_block = "fp8_block",
+    mxfp8 = "mxfp8" } do
+    local bytes, notes, own = weights("qwen3-8b", name)
+    test.equal(own, format, name)
+    test.check(bytes < 0.65 * plain and bytes > 0.5 * plain, name)
+    test.check(not notes:find "of the checkpoint", notes)
+  end
+  test.equal(weights("gpt-oss-20b", "mxfp8"), (weights("gpt-oss-20b", "mxfp4")))
+  local bytes, notes = weights("qwen3-8b", "awq")
+  test.equal(bytes, plain)
+  test.check(notes:find("weights are in the format of the checkpoint that is named", 1, true), notes)
+  test.check(select(2, weights("qwen3-8b", "experts_int8")):find("experts that are quantised at start", 1, true))
 end)
 
 test.finish()
