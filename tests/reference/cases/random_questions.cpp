@@ -9,7 +9,7 @@
 namespace rooflua::reference {
 
 std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last) {
-  constexpr unsigned long long few = 150;
+  constexpr std::uint64_t few = 150;
   unsigned long long from = first, to = last;
   const char* asked = std::getenv("ROOFLUA_SEEDS");
   if (asked == nullptr)
