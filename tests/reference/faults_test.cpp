@@ -38,12 +38,12 @@ TEST_CASE(
   std::printf("faults: %d cases, %d requests waited for a replica", cases, held);
   for (const auto& [what, times] : seen) std::printf(" | %s %d", what.c_str(), times);
   std::printf("\n");
-  CHECK(cases >= 150);
-  CHECK(held >= 20);
+  CHECK(cases >= enough(150));
+  CHECK(held >= enough(20));
   for (const char* what :
        {"a replica", "a replica for ever", "lost", "sent to a lost replica", "refused"}) {
     CAPTURE(what);
-    CHECK(seen[what] >= 5);
+    CHECK(seen[what] >= enough(5));
   }
 }
 

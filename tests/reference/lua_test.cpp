@@ -43,9 +43,9 @@ TEST_CASE("every shipped scheduler gives the same times on the engine and on the
       coverage.add(run_naive(question, *lua.make(trial.scheduler, trial.parameters(question))));
     }
     coverage.print(trial.scheduler.c_str(), first, last);
-    CHECK(coverage.questions >= 50);
+    CHECK(coverage.questions >= enough(50));
     CHECK(coverage.unfinished * 4 < coverage.questions);
-    CHECK(coverage.with_discarded >= 20);
+    CHECK(coverage.with_discarded >= enough(20));
   }
 }
 
@@ -73,7 +73,8 @@ TEST_CASE("with stages, every shipped scheduler gives the same times on both sim
     coverage.print((trial.scheduler + " in stages").c_str(), first, last);
     CHECK(coverage.unfinished * 4 < coverage.questions);
     // These two run all that there is in one step, if they may.
-    if (trial.scheduler != "static_batch" && trial.scheduler != "orca") CHECK(several >= 10);
+    if (trial.scheduler != "static_batch" && trial.scheduler != "orca")
+      CHECK(several >= enough(10));
   }
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("schedulers/vllm_v1.lua and priority.lua do what a literal vLLM V1 doe
     if (fails(question, check)) FAIL(minimal_failure(question, check));
   }
   coverage.print("vllm_v1.lua and priority.lua", first, last);
-  CHECK(coverage.with_discarded >= 150);
+  CHECK(coverage.with_discarded >= enough(150));
 }
 
 TEST_CASE("schedulers/sglang.lua does what a literal SGLang does") {
@@ -127,8 +128,8 @@ TEST_CASE("schedulers/sglang.lua does what a literal SGLang does") {
     if (fails(question, check)) FAIL(minimal_failure(question, check));
   }
   coverage.print("sglang.lua", first, last);
-  CHECK(coverage.with_preemption >= 50);
-  CHECK(coverage.with_discarded >= 100);
+  CHECK(coverage.with_preemption >= enough(50));
+  CHECK(coverage.with_discarded >= enough(100));
 }
 
 }  // namespace rooflua::reference

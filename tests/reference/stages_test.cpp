@@ -54,14 +54,14 @@ TEST_CASE("with stages, the engine and a literal vLLM V1 agree in every request'
       "dealt out over plans: %d\n",
       full, one_at_a_time, dealt);
   CHECK(coverage.unfinished == 0);
-  CHECK(coverage.with_preemption >= 150);
-  CHECK(coverage.with_resume_hits >= 60);
-  CHECK(coverage.with_prefix_hits >= 150);
-  CHECK(coverage.ended_waiting >= 5);
+  CHECK(coverage.with_preemption >= enough(150));
+  CHECK(coverage.with_resume_hits >= enough(60));
+  CHECK(coverage.with_prefix_hits >= enough(150));
+  CHECK(coverage.ended_waiting >= enough(5));
   CHECK(coverage.discarded == 0);
-  CHECK(full >= 400);
-  CHECK(one_at_a_time >= 20);
-  CHECK(dealt >= 100);
+  CHECK(full >= enough(400));
+  CHECK(one_at_a_time >= enough(20));
+  CHECK(dealt >= enough(100));
 }
 
 TEST_CASE(
@@ -75,9 +75,9 @@ TEST_CASE(
     if (fails(question, naive_with_dice)) FAIL(minimal_failure(question, naive_with_dice));
   }
   coverage.print("dice in stages", first, last);
-  CHECK(coverage.with_preemption >= 300);
-  CHECK(coverage.with_resume_hits >= 150);
-  CHECK(coverage.ended_waiting >= 40);
+  CHECK(coverage.with_preemption >= enough(300));
+  CHECK(coverage.with_resume_hits >= enough(150));
+  CHECK(coverage.ended_waiting >= enough(40));
 }
 
 TEST_CASE("with stages, both simulators agree when the same policy runs on both") {

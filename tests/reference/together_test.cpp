@@ -60,8 +60,7 @@ void draw_tiers(ClusterCase& cluster, Dice& dice) {
 void draw_adapters_of(ClusterCase& cluster) {
   cluster.adapters = draw_adapters(cluster.question);
   cluster.question = with_adapters(cluster.question, cluster.adapters);
-  for (ClusterReplica& each : cluster.replicas)
-    each.config.max_loras = cluster.adapters.slots;
+  for (ClusterReplica& each : cluster.replicas) each.config.max_loras = cluster.adapters.slots;
 }
 
 /// All but what needs to know how long requests take.
@@ -148,16 +147,17 @@ TEST_CASE("the engine and a naive cluster agree on all parts at once") {
   }
   for (const auto& [what, times] : seen) std::printf("%s %d, ", what.c_str(), times);
   std::printf("of %d seeds\n", static_cast<int>(last - first + 1));
-  CHECK(differing == unexplained);
-  CHECK(seen["cases"] >= 500);
+  CHECK(differing ==
+        std::set<std::uint64_t>(unexplained.lower_bound(first), unexplained.upper_bound(last)));
+  CHECK(seen["cases"] >= enough(500));
   for (const char* what : {"gate", "clients", "faults", "pools", "drains", "split", "experts",
                            "adapters", "drafts", "stages", "groups"}) {
     CAPTURE(what);
-    CHECK(seen[what] >= 60);
+    CHECK(seen[what] >= enough(60));
   }
   for (const char* what : {"stores", "retries", "faults of split prompts"}) {
     CAPTURE(what);
-    CHECK(seen[what] >= 15);
+    CHECK(seen[what] >= enough(15));
   }
 }
 

@@ -13,6 +13,9 @@ namespace rooflua::reference {
 /// FIRST-LAST for others.
 /// @throws std::invalid_argument if it is something else
 std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last);
+/// How often something is seen at least, where all seeds are to show it so often: of a third of
+/// them an eighth.
+int enough(int of_all);
 
 SglangConfig sglang_config(const ServingCase& question);
 /// A question for SGLang: pages of one token, no radix cache, no budget of the engine's own.
