@@ -60,7 +60,7 @@ Json batch_of(const std::vector<std::string>& prefill, const std::vector<std::st
   }
   if (!images.empty()) batch["images"] = std::move(sizes);
   if (prefill.empty() && decode.empty() && images.empty()) {
-    throw Error(command, "nothing to price: give --prefill CTX+NEW or --decode CTXxCOUNT");
+    throw Error(command, "nothing to price: give --prefill CTX+NEW, --decode CTXxCOUNT or --images WxH");
   }
   return batch;
 }

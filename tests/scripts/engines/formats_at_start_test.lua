@@ -83,7 +83,7 @@ end)
 
 -- Weights that are quantised at start ------------------------------------------------------------------------------
 
-test("16 bits are quantised at start into the format that --quantization names, and other checkpoints are not", function()
+test("16 bits are quantised at start into what --quantization names, and other checkpoints are not", function()
   local function weights(model, quantization)
     local found = capacity_of { model = model, hardware = "h100-sxm", deployment = { max_model_len = 8192 },
       engine = { "vllm 0.28", quantization = quantization } }

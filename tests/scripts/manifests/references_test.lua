@@ -165,6 +165,7 @@ test("a ScaledObject is simulated where its queries are sums that are known, and
   test.equal(entry.autoscaler.metric, "waiting")
   test.equal(entry.autoscaler.target, 12)
   test.has(sentences, "taken as its sum over all replicas")
+  test.has(sentences, 'triggers[1]: the labels {a="b+c"} are not read: all replicas count')
   local two = scaled:format("chat", "prometheus", "sum(vllm:num_requests_waiting)")
     .. "  - {type: prometheus, metadata: {query: sum(vllm:kv_cache_usage_perc), threshold: '0.5'}}\n"
   entry = entry_of(two)

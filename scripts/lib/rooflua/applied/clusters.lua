@@ -30,6 +30,11 @@ local function keda_of(own, names, told)
       told[#told + 1] = ("%s: triggers[%d]: the query names one series, and is taken as its sum over all replicas")
         :format(cluster.place(own), i)
     end
+    local labels = each.query:match "%b{}"
+    if labels and labels:find "[^{}%s]" then
+      told[#told + 1] = ("%s: triggers[%d]: the labels %s are not read: all replicas count"):format(cluster.place(own), i,
+        native.printable(labels))
+    end
     list[i] = { metric = metric, target = each.target, activation = each.activation }
   end
   if #list == 0 then return nil end
