@@ -32,8 +32,8 @@ local function keda_of(own, names, told)
     end
     local labels = each.query:match "%b{}"
     if labels and labels:find "[^{}%s]" then
-      told[#told + 1] = ("%s: triggers[%d]: the labels %s are not read: all replicas count"):format(cluster.place(own), i,
-        native.printable(labels))
+      told[#told + 1] = ("%s: triggers[%d]: the labels %s are not read: all replicas count"):format(cluster.place(own),
+        i, native.printable(labels))
     end
     list[i] = { metric = metric, target = each.target, activation = each.activation }
   end
