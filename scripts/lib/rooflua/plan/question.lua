@@ -246,7 +246,6 @@ function question.of(reader, given)
   out.buy = option(reader, plan, "buy")
   out.engines = plan.engines and core.plain(core.table(plan.engines, "plan.engines")) or {}
   out.engine = reader:at("engine", choice.of_scenario, given.engine)
-  out.capabilities = capabilities.of(out.model)
   out.candidates = policy_of(reader, plan, "candidates", "each")
   out.objective = objective_of(reader, plan)
   out.strategy = policy_of(reader, plan, "strategy", "next")
@@ -258,6 +257,7 @@ function question.of(reader, given)
   experts.check(reader, out.base, out.model, out.base.experts and policies.steps(reader, out.base))
   check_chosen(out)
   requests_of(out, plan)
+  out.capabilities = capabilities.of(out.model, out.drawn.has_items)
   notes_of(out, plan)
   return out
 end

@@ -52,6 +52,20 @@ local function without_cache(reader, deployment)
   return out
 end
 
+--- GPUs that only encode; 0 where there are none.
+---@param pool table? of encoders.of
+function encoders.gpus(pool)
+  if not pool then return 0 end
+  local own = pool.prepared.deployment
+  return pool.count * own.tp * own.cp * own.pp * own.dp
+end
+
+--- Why no command starts a candidate of a plan; nil where one does.
+function encoders.without_command(candidate)
+  return candidate.encoders and "commands of GPUs that only encode, and of what carries their embeddings, are not "
+    .. "written" or nil
+end
+
 --- {prepared, count, asked, place} of the entry; nil where there is none.
 function encoders.of(reader, given)
   local found

@@ -2,6 +2,7 @@
 -- only encode.
 local core = require "rooflua.base.core"
 local encoder = require "rooflua.machine.encoder"
+local encoders = require "rooflua.serving.encoders"
 local items = require "rooflua.machine.items"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
@@ -36,17 +37,17 @@ end
 local function mode_of(asked) return asked.mode == "tensor" and "weights" or asked.mode end
 
 --- A pool of encoders as the engine reads it. Embeddings go over the network where nothing else is stated.
-local function pool_of(reader, encoders, network)
-  local prepared = encoders.prepared
+local function pool_of(reader, pool, network)
+  local prepared = pool.prepared
   local hardware, engine = prepared.hardware, prepared.engine
   local bytes_per_s = network.bytes_per_s or hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s
     or hardware.link_bytes_per_s
   if not (bytes_per_s > 0) then
-    reader:fail(encoders.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
+    reader:fail(pool.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
   end
-  local rules = rules_of(prepared, encoders.asked, engine and engine.values.max_num_batched_tokens)
+  local rules = rules_of(prepared, pool.asked, engine and engine.values.max_num_batched_tokens)
   rules.shares, rules.whole, rules.splits = true, false, true
-  return { replicas = encoders.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
+  return { replicas = pool.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
     bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
 end
 
@@ -114,6 +115,9 @@ function encoding.of(reader, given, all, source)
   if all.encoders then
     out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
+    local gpus = encoders.gpus(all.encoders)
+    note(first, ("encoder: %d of the GPUs only encode%s"):format(gpus,
+      all.pools and "; GPU-hours and dollars of pools are without them" or ""))
   end
   return out, items.with_tokens(out, source)
 end
