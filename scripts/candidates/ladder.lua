@@ -80,7 +80,8 @@ local function check_axis(self, axis, has_axis, model)
   for _, value in ipairs(self[name]) do
     if value ~= none_of(axis) and not is_word(axis, value) then
       if axis.of_items then
-        error(("candidates.ladder: %s = %s: no request has images or videos; leave %s out"):format(name, value, name), 0)
+        error(("candidates.ladder: %s = %s: no request has images or videos; leave %s out"):format(name, value, name),
+          0)
       end
       error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
         .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)

@@ -24,6 +24,7 @@ end
 
 local function segment_of(self, key, size, id)
   local number = number_of(self, key, size)
+  self.uses[number] = (self.uses[number] or 0) + 1
   local content
   if id == nil then
     self.count = self.count + 1
@@ -148,14 +149,15 @@ function items.counted(source, model)
 end
 
 --- Tokens of an image or a video of such a size, as workloads declare it.
-function items.tokens(model, size)
-  return encoder.item(encoder.of(model), { width = size.width, height = size.height, frames = size.frames }).tokens
+function items.tokens(model, given)
+  return encoder.item(encoder.of(model), { width = given.width, height = given.height, frames = given.frames }).tokens
 end
 
---- What remembers kinds of items: {description, kinds, numbers, keys, sizes, count}. `self` may be any table.
+--- What remembers kinds of items: {description, kinds, numbers, keys, sizes, uses, count}. `self` may be any table.
 ---@param description table of rooflua.machine.encoder
 function items.begin(self, description)
   self.description, self.kinds, self.numbers, self.keys, self.sizes, self.count = description, {}, {}, {}, {}, 0
+  self.uses = {} -- how often each kind was sent
   return self
 end
 

@@ -86,8 +86,8 @@ local rows = {
     doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, 2:1, 1:3, 3:1; \"only\": nothing else; or a "
       .. "list of {prefill, decode}.",
     option = { "--split", "Also prefill and decode on separate replicas", flag = true } },
-  { "encoders", type = "count", least = 0, none = 0, of_items = true, key = "replicas[].encoder", untried = "encoder pools",
-    values = { 0 }, unit = "GPUs",
+  { "encoders", type = "count", least = 0, none = 0, of_items = true, key = "replicas[].encoder",
+    untried = "encoder pools", values = { 0 }, unit = "GPUs",
     doc = "GPUs that only encode, each with an encoder of its own; where requests have images or videos.",
     option = { "--encoders", "GPUs that only encode images to try; 0: replicas encode (0)" } },
   { "speculation", type = "table", key = "speculation", untried = "speculation", values = {}, unstated = false,

@@ -141,7 +141,8 @@ end
 
 --- Refuses what no command says.
 local function check_commands(question, candidate)
-  local problem = afd.without_command(candidate) or encoders.without_command(candidate) or experts.without_command(question.reader, question.base)
+  local problem = afd.without_command(candidate) or encoders.without_command(candidate)
+    or experts.without_command(question.reader, question.base)
   if problem then fail("%s: %s", candidate.name, problem) end
 end
 

@@ -27,6 +27,12 @@ function encoders.asked(reader, given)
   for _, key in ipairs { "budget_tokens", "cache_tokens" } do
     if out[key] ~= nil then out[key] = inside:whole(key, out[key], 0, 2 ^ 30) end
   end
+  for _, key in ipairs { "pixel_s", "item_s" } do
+    local value, range = out[key], schema.entry("deployment.encoder." .. key).range
+    if value ~= nil and not (type(value) == "number" and value >= range.min and value <= range.max) then
+      inside:fail(key, "expected %g to %g seconds, found %s", range.min, range.max, core.describe(value))
+    end
+  end
   schema.check(reader, "deployment.encoder.mode", out.mode)
   return out
 end

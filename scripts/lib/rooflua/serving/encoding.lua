@@ -68,7 +68,8 @@ end
 
 --- Adds a machine on which items are encoded. Returns its number.
 local function add_machine(self, prepared, asked)
-  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(asked) }))
+  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(asked),
+    item_s = asked.item_s }))
   return #self.pricers
 end
 
@@ -108,10 +109,12 @@ function encoding.of(reader, given, all, source)
       first.model.name)
   end
   local out = items.begin(Encoding {}, description)
-  out.machine = shared.shared(function(size) return encoder.host_s(first, size) end)
-  out.pricers, out.config = {}, { replicas = {} }
+  local asked = all.replicas[1].encoder or {}
+  out.machine = shared.shared(function(size) return encoder.host_s(first, size, asked.pixel_s) end)
+  out.is_stated = ((all.encoders and all.encoders.asked or asked).item_s or 0) > 0
+  out.pricers, out.config, out.prepared = {}, { replicas = {} }, first
   add_replicas(out, reader, all.replicas)
-  note(first, encoder.doubt)
+  note(first, out.is_stated and encoder.few_rows or encoder.doubt)
   if all.encoders then
     out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
@@ -120,6 +123,22 @@ function encoding.of(reader, given, all, source)
       all.pools and "; GPU-hours and dollars of pools are without them" or ""))
   end
   return out, items.with_tokens(out, source)
+end
+
+--- What intervals read of the passes of a run: {prepared, evidence of a pass over the first item, host_s = of preparing
+--- an item, the mean, is_pool, replicas}; nil where no item was sent.
+function encoding.told(self)
+  local sum, count = 0, 0
+  for number, uses in ipairs(self.uses) do
+    sum, count = sum + uses * self.machine(self.sizes[number]), count + uses
+  end
+  if count == 0 then return nil end
+  local found = self.pricers[#self.pricers] { self.kinds[1] }
+  local evidence = {}
+  for name, seconds in pairs(found.evidence_s) do evidence[name] = seconds / found.time_s end
+  return { prepared = self.prepared, evidence = evidence, host_s = self.is_stated and 0 or sum / count,
+    is_pool = self.config.pool ~= nil,
+    replicas = #self.config.replicas }
 end
 
 --- What the engine calls: the time that a server takes for an item of that kind, before it goes to an engine.

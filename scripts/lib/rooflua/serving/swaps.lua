@@ -240,7 +240,8 @@ function swaps.fork(state, own)
     replicas.each(list, "steps"), router, metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list),
     around)
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
-    tiers = tiers, surroundings = around, journal = state.journal, history = { core.unpack(state.history) } }
+    encoders = state.encoders, encoding = state.encoding, tiers = tiers, surroundings = around,
+    journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 return swaps
