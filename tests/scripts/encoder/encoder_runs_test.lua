@@ -108,6 +108,16 @@ test("a fork goes on as the original does", function()
   test.equal(measure.summary(fork).e2e_s.mean, measure.summary(live).e2e_s.mean)
 end)
 
+test("another scheduler asks for the room of images as well", function()
+  local small = { deployment = { encoder = { budget_tokens = 900, cache_tokens = 2000 } } }
+  local alone, swapped = serve.open(scenario(two, small)), serve.open(scenario(two, small))
+  swapped:set { scheduler = require "schedulers.vllm_v1" {} }
+  alone:run()
+  swapped:run()
+  test.equal(measure.summary(swapped).ttft_s.mean, measure.summary(alone).ttft_s.mean)
+  test.equal(measure.summary(swapped).encoder.encode_s, measure.summary(alone).encoder.encode_s)
+end)
+
 test("a model without an encoder takes no image", function()
   test.raises("has no encoder", function() serve.run(scenario(two, { model = "llama-3.1-8b" })) end)
 end)

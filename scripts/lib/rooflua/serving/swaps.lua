@@ -100,7 +100,9 @@ function swaps.set(state, changes)
   local list = copies(state.replicas)
   if changes.scheduler then
     for _, each in ipairs(list) do
+      local encodes = each.scheduler.encodes -- requests may have images, whoever schedules them
       each.scheduler = within_limits(changes.scheduler, each.config, each.prepared.applied)
+      each.scheduler.encodes = encodes
     end
   end
   if changes.steps then
@@ -170,7 +172,9 @@ function swaps.replace(state, successor)
   local list = copies(state.replicas)
   rebind(list, function(each) return successor(each.prepared.step_policy) or each.prepared.step_policy end)
   for _, each in ipairs(list) do
+    local encodes = each.scheduler.encodes
     each.scheduler = successor(each.scheduler) or each.scheduler
+    each.scheduler.encodes = encodes
     each.steps.all = list[1].prepared.corrections
     if each.speculation then
       local own = changed_speculation(each.speculation, function(before) return successor(before) or before end)
