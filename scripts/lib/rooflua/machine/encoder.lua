@@ -5,6 +5,7 @@ local cost = require "rooflua.cost"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.machine.prepared"
+local processors = require "rooflua.machine.processors"
 
 local few_rows = "encoder: its attention has few measured rows"
 local encoder = {
@@ -16,35 +17,17 @@ local encoder = {
 
 -- Items of a model ------------------------------------------------------------------------------------------
 
-local own_parameters = { "min_pixels", "max_pixels", "edge", "tiles" } -- of a processor, that a model may state
 local kinds = { "image", "video", "audio" }
-
---- The processor of an encoder, with what its model states.
-local function processor_of(model, vision)
-  local class = named_policies.class("processors", vision.processor)
-  if not class then
-    core.fail("%s: vision.processor: %s", model.name, named_policies.unknown("processors", vision.processor))
-  end
-  local given = {}
-  for _, name in ipairs(own_parameters) do
-    local value = vision[name]
-    if value and value ~= 0 then given[name] = value end
-  end
-  local ok, made = pcall(class, given)
-  if not ok then core.fail("%s: vision: %s", model.name, tostring(made)) end
-  return made
-end
 
 --- What the encoder of a model takes; nil of a model without one, or whose file states too little of it.
 ---@return table? {vision, processor, shape, takes = {image = true}}
 function encoder.of(model)
   local vision = model.vision and core.plain(model.vision)
-  if not vision or (vision.processor or "") == "" then return nil end
-  local processor, takes = processor_of(model, vision), {}
+  local processor, takes = processors.of(model, vision), {}
+  if not processor then return nil end
   for _, kind in ipairs(kinds) do takes[kind] = type(processor[kind]) == "function" or nil end
   return { vision = vision, model = model, processor = processor, takes = takes,
-    shape = { patch_size = vision.patch_size, patch_frames = vision.patch_frames,
-      patches_per_token = vision.patches_per_token, merge = math.floor(math.sqrt(vision.patches_per_token) + 0.5) } }
+    shape = processors.shape(vision) }
 end
 
 local item_keys = { "width", "height", "frames", "seconds" }

@@ -5,6 +5,7 @@ local encoder = require "rooflua.machine.encoder"
 local encoders = require "rooflua.serving.encoders"
 local items = require "rooflua.machine.items"
 local policy = require "rooflua.policy"
+local processors = require "rooflua.machine.processors"
 local schema = require "rooflua.scenario.schema"
 local shared = require "rooflua.border.encoding"
 
@@ -25,7 +26,7 @@ local function embedding_bytes(model) return 2 * math.max(model.hidden_size, mod
 ---@param step integer? most tokens of a step
 local function rules_of(prepared, asked, step)
   local of = prepared.engine and prepared.engine.values or {}
-  local by_step = of.encoder_by_step and step and math.max(step, prepared.model.vision.image_tokens) or nil
+  local by_step = of.encoder_by_step and step and math.max(step, processors.largest(prepared.model)) or nil
   local cache = of.encoder_cache_bytes and math.floor(of.encoder_cache_bytes / embedding_bytes(prepared.model))
     or by_step or unlimited
   return { budget_tokens = asked.budget_tokens or by_step or 0, cache_tokens = asked.cache_tokens or cache,
