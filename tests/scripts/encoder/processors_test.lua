@@ -201,8 +201,8 @@ test("examples that documentation states come out", function()
 end)
 
 test("the processor says how many embeddings the largest image of a model has", function()
-  -- vLLM: gemma4_mm.py, default_output_length; MiniMax-M3: 672 x 672 pixels; Mistral: 1,540 pixels, 28 a token; Llama 4:
-  -- 16 tiles and a copy, without marks.
+  -- vLLM: gemma4_mm.py, default_output_length; MiniMax-M3: 672 x 672 pixels; Mistral: 1,540 pixels, 28 a token;
+  -- Llama 4: 16 tiles and a copy, without marks.
   for model, embeddings in pairs { ["qwen3-vl-30b-a3b"] = 16384, ["gemma-4-31b"] = 280, ["gemma-3-27b"] = 256,
     ["kimi-k2.5"] = 4096, ["minimax-m3"] = 24 * 24, ["mistral-large-3"] = 55 * 55, ["llama-4-scout"] = 17 * 144,
     ["llama-3.1-8b"] = 0 } do

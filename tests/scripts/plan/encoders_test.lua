@@ -123,9 +123,9 @@ test("a budget that limits passes alone is another deployment", function()
   for _, candidate in ipairs(found.found.candidates) do
     local own = evaluate.run(found.question, candidate, 1, { requests = 60, seed = 1 })
     scores[#scores + 1] = own.metrics.ttft_s_mean
-    local found = candidate.result.best or candidate.result.deployment
-    test.equal(found.replicas, 1)
-    test.equal(found.metrics.ttft_s_mean, own.metrics.ttft_s_mean, candidate.name)
+    local best = candidate.result.best or candidate.result.deployment
+    test.equal(best.replicas, 1)
+    test.equal(best.metrics.ttft_s_mean, own.metrics.ttft_s_mean, candidate.name)
   end
   test.equal(#scores, 4)
   test.check(scores[1] ~= scores[2], "budgets of passes change nothing: %g s", scores[1])
