@@ -209,8 +209,10 @@ end
 
 --- What several answers of one kind have in common: relative ends and what stands after them.
 local function about_text(out, parts)
-  return ("90 %% intervals: %s (%s, %s; %s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
-    out.load or "any load", words.evidence(out.deployments))
+  local with = not out.passes and "" or out.passes.host_s == 0 and "; wider: with images"
+    or "; wider: with images, whose work on the host is not known"
+  return ("90 %% intervals: %s (%s, %s; %s%s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
+    out.load or "any load", words.evidence(out.deployments), with)
 end
 
 --- A value with its interval, {value, low, high, text}, and its ends.
