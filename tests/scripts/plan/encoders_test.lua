@@ -72,7 +72,8 @@ test("what a plan says of a candidate is what a run of its scenario says, and it
   end
   test.equal(#done.document.ranks, 3)
   test.equal(encoders, 3)
-  test.has(done.text, "+ 2 encoders)", "encoder: its attention has few measured rows")
+  test.has(done.text, "+ 2 encoders)", "encoder: its attention has few measured rows",
+    "those of loads without images")
   test.has(setup.page_text(setup.report(asked())), "+ 1 encoder)")
 end)
 
