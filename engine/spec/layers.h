@@ -221,7 +221,7 @@ struct VisionEncoder {
   double parameters = 0;  // with what projects its output
   int hidden_size = 0, intermediate_size = 0;
   int patches_per_token = 1;  // that it merges into one token of the language model
-  int image_tokens = 0;       // of the largest image; 0: small images
+  int image_tokens = 0;       // of the largest image; 0: what its processor says
   int layers = 0, heads = 0;
   bool gated = false;  // MLPs of gate, up, down; false: up, down
   int patch_size = 0;  // pixels of a side

@@ -79,6 +79,10 @@ local function check_axis(self, axis, has_axis, model)
   if has_axis then return end
   for _, value in ipairs(self[name]) do
     if value ~= none_of(axis) and not is_word(axis, value) then
+      if axis.of_items then
+        error(("candidates.ladder: %s = %s: no request has images or videos; leave %s out"):format(name, value, name),
+          0)
+      end
       error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
         .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)
     end
@@ -129,7 +133,7 @@ local function values_of(self, axis, has)
   local own = self[name_of(axis)]
   if axis.type == "split" then return splits_of(self, has[axis.name]) end
   if axis.type == "engine" then return #own > 0 and own or { axis.unstated } end
-  if axis.width and not has[axis.name] then return { none_of(axis) } end
+  if (axis.width or axis.of_items) and not has[axis.name] then return { none_of(axis) } end
   if axis.type ~= "table" then return own end
   local out = { axis.unstated }
   for _, each in ipairs(own) do out[#out + 1] = each end

@@ -71,6 +71,7 @@ local plan = {}
 ---@field prefix_caching boolean?
 ---@field host_memory_gb number? GB
 ---@field split { prefill: integer, decode: integer }? and prefill_tp, prefill_pp, prefill_dp, prefill_ep
+---@field encoders integer? GPUs
 ---@field speculation table?
 ---@field set table<string, any>? further key paths of the scenario
 ---@field label string?

@@ -94,6 +94,10 @@ local serve = {}
 ---@field cache_tokens integer? tokens; embeddings that are kept; default the engine's
 --- tensor: all ranks of tp divide each layer; data: they divide the items; default the engine's
 ---@field mode "tensor"|"data"|nil
+--- s; host time of a pixel, in front of the engine: decoding and scaling an item; default the engine's
+---@field pixel_s number?
+--- s; host time of an item inside of a pass, as positions take it; default 0, since no source states it
+---@field item_s number?
 
 ---@class rooflua.ScenarioSpeculation
 ---@field speculator table|string|nil how many drafts requests bring to a step; required

@@ -16,7 +16,7 @@ local spec = {}
 ---@field hidden_size integer of a patch
 ---@field intermediate_size integer of its MLPs
 ---@field patches_per_token integer that become one token of the language model
----@field image_tokens integer of the largest image; 0: small images
+---@field image_tokens integer of the largest image; 0: what its processor says
 ---@field layers integer of the encoder; 0: its time is not known
 ---@field heads integer of its attention
 ---@field gated boolean MLPs of gate, up, down; false: up, down

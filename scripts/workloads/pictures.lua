@@ -30,4 +30,7 @@ function Pictures:requests(rng)
   return pictures.added(plain, { draw = draw, distinct = self.distinct, stream = rng:stream("images") })
 end
 
+--- The most tokens that the images of a request have; nil where there is no bound.
+function Pictures:most_item_tokens(tokens_of) return pictures.most_tokens(self.images, tokens_of) end
+
 return Pictures

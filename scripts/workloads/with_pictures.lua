@@ -33,4 +33,7 @@ function WithPictures:requests(rng)
     stream = rng:stream("images") })
 end
 
+--- The most tokens that the images of a request have; nil where there is no bound.
+function WithPictures:most_item_tokens(tokens_of) return pictures.most_tokens(self.images, tokens_of) end
+
 return WithPictures

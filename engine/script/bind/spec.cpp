@@ -164,14 +164,22 @@ int kv_bytes_per_token(lua_State* L) {
   return 1;
 }
 
-/// kv_of_prompts(model, kv_dtype) -> {bytes_per_token, fixed_bytes, bounded = {{bytes_per_token,
-/// tokens}}}: the KV of a prompt in layers that keep all of it, in recurrent layers, and in those
-/// that keep so many tokens at most.
+/// kv_of_prompts(model, deployment or kv_dtype) -> {bytes_per_token, fixed_bytes, bounded =
+/// {{bytes_per_token, tokens}}}: the KV of a prompt in layers that keep all of it, in recurrent
+/// layers, and in those that keep so many tokens at most. Layers of a deployment may have caches in
+/// formats of their own.
 int kv_of_prompts(lua_State* L) {
   const auto& model = check_object<Model>(L, 1, "kv_of_prompts");
-  const Dtype kv = require_dtype(check_text(L, 2, "kv_of_prompts: kv_dtype"), "kv_dtype");
+  const bool is_text = lua_type(L, 2) == LUA_TSTRING;
+  const Deployment* own =
+      is_text ? nullptr : check_object<Deployment>(L, 2, "kv_of_prompts: deployment").get();
+  const Dtype all = is_text ? require_dtype(check_text(L, 2, "kv_of_prompts: kv_dtype"), "kv_dtype")
+                            : own->kv_dtype;
   Json bounded = Json::array();
+  double growing = 0;
   for (const AttentionLayers& each : model->attentions) {
+    const Dtype kv = own != nullptr ? own->kv_in(each.formats) : all;
+    growing += each.layer_visits() * each.growing_bytes(kv);
     const double bytes = each.layer_visits() * each.bounded_bytes(kv);
     if (bytes == 0) continue;
     Json entry = Json::object();
@@ -180,7 +188,7 @@ int kv_of_prompts(lua_State* L) {
     bounded.push_back(std::move(entry));
   }
   Json out = Json::object();
-  out["bytes_per_token"] = model->kv_bytes_per_token(kv).in_base_units();
+  out["bytes_per_token"] = growing;
   out["fixed_bytes"] = model->state_bytes_per_request().in_base_units();
   out["bounded"] = std::move(bounded);
   push_json(L, out, false);

@@ -39,7 +39,7 @@ constexpr auto vision_rows = rows_of<VisionEncoder>(
     figure<&VisionEncoder::patches_per_token>("patches_per_token", "patches", 1, 1e6, open,
                                               "that become one token of the language model"),
     figure<&VisionEncoder::image_tokens>("image_tokens", "tokens", 0, 1e9, open,
-                                         "of the largest image; 0: small images"),
+                                         "of the largest image; 0: what its processor says"),
     figure<&VisionEncoder::layers>("layers", "layers", 0, most_layers, open,
                                    "of the encoder; 0: its time is not known"),
     figure<&VisionEncoder::heads>("heads", "heads", 0, most_heads, open, "of its attention"),

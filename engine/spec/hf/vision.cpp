@@ -31,24 +31,23 @@ struct Known {
   Projector projector = Projector::merger;
   bool gated = false;     // whatever hidden_act says
   bool positions = true;  // a table of positions, which rotated ones need not
-  int image_tokens = 0;   // of the largest image; 0: of its edge
   bool has_edge = false;  // image_size bounds an image, or is the size of a tile
 };
-constexpr int merged_image_tokens = 16384;  // the processors of Qwen's encoders
+constexpr int merged_image_tokens = 16384;  // of an encoder without a processor: as those of Qwen's
 constexpr Known known[] = {
-    {"qwen2_vl", "qwen2_vl", Projector::merger, false, true, merged_image_tokens},
-    {"qwen2_5_vl", "qwen2_vl", Projector::merger, false, true, merged_image_tokens},
-    {"qwen3_vl", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
-    {"qwen3_vl_moe", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
-    {"qwen3_5", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
-    {"qwen3_5_moe", "qwen3_vl", Projector::merger, false, true, merged_image_tokens},
-    {"kimi_k25", "kimi", Projector::merger, false, true, 4096},
-    {"gemma3", "gemma3", Projector::one, false, true, 0, true},
-    {"gemma4", "gemma4", Projector::one, true, true, 280},
-    {"llama4", "llama4", Projector::shuffled, false, true, 0, true},
-    {"mistral3", "pixtral", Projector::mistral, true, false, 0, true},
-    {"minimax_m3", "minimax_m3", Projector::per_patch, false, false, 576},
-    {"minimax_m3_vl", "minimax_m3", Projector::per_patch, false, false, 576},
+    {"qwen2_vl", "qwen2_vl", Projector::merger, false, true},
+    {"qwen2_5_vl", "qwen2_vl", Projector::merger, false, true},
+    {"qwen3_vl", "qwen3_vl", Projector::merger, false, true},
+    {"qwen3_vl_moe", "qwen3_vl", Projector::merger, false, true},
+    {"qwen3_5", "qwen3_vl", Projector::merger, false, true},
+    {"qwen3_5_moe", "qwen3_vl", Projector::merger, false, true},
+    {"kimi_k25", "kimi", Projector::merger, false, true},
+    {"gemma3", "gemma3", Projector::one, false, true, true},
+    {"gemma4", "gemma4", Projector::one, true, true},
+    {"llama4", "llama4", Projector::shuffled, false, true, true},
+    {"mistral3", "pixtral", Projector::mistral, true, false, true},
+    {"minimax_m3", "minimax_m3", Projector::per_patch, false, false},
+    {"minimax_m3_vl", "minimax_m3", Projector::per_patch, false, false},
 };
 
 /// "gemma3" of "gemma3_text", "llama4" of "llama4_vision_model".
@@ -202,9 +201,7 @@ void read_price(const Fields& config, const Fields& vision, const Known& about, 
   for (const Projection& each : out.projector)
     if (each.inputs < 1) return;
   out.edge = static_cast<int>(edge);
-  const double tokens =
-      std::min(1e9, edge * edge / out.patch_size / out.patch_size / out.patches_per_token);
-  out.image_tokens = about.image_tokens > 0 ? about.image_tokens : static_cast<int>(tokens);
+  out.image_tokens = 0;  // its processor says it
   read_windows(vision, out);
   if (out.whole_layers > out.layers) return;
   const double matrices = out.gated ? 3 : 2, width = out.hidden_size;

@@ -28,7 +28,7 @@ end
 local function encoder_bytes(facts, tokens)
   local vision = facts.images and facts.model.vision
   if not vision then return 0, 0 end
-  local largest = vision.image_tokens
+  local largest = facts.image_tokens
   tokens = largest > 0 and max(1, floor(tokens / largest)) * largest or tokens
   local kept = 2 * tokens * max(facts.model.hidden_size, vision.embedding_width)
   local patches = vision.patches_per_token * (vision.intermediate_size + 4 * vision.hidden_size)

@@ -96,6 +96,19 @@ function pictures.drawer(images, stream)
   end
 end
 
+--- The most tokens that the images of a request have; nil where their number has no bound.
+---@param tokens_of fun(size: table): integer
+function pictures.most_tokens(images, tokens_of)
+  local sum, largest, count = 0, 0, images.count or 1
+  for _, each in ipairs(sizes_of(images.sizes or images)) do
+    local tokens = tokens_of(each)
+    sum, largest = sum + tokens, math.max(largest, tokens)
+  end
+  if images.sizes == nil and images.count == nil then return sum end
+  local most = type(count) == "number" and count or count.distribution == "uniform" and count.max or lengths.most(count)
+  return most and most * largest
+end
+
 --- A source of requests with images in each. `about`: {draw, behind: images stand behind the text, distinct: how many
 --- different images there are of each place in a prompt, 0: all differ, stream}.
 function pictures.added(source, about)

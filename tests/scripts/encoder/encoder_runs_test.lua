@@ -4,6 +4,7 @@ local command = require "rooflua.bench.command"
 local measure = require "rooflua.measure"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
+local sweep = require "rooflua.sweep"
 
 local function scenario(images, more)
   local out = { model = "qwen3-vl-30b-a3b", hardware = "h200-sxm", engine = "vllm 0.24", seed = 3,
@@ -16,6 +17,7 @@ end
 local two = { { 1280, 720 }, { 640, 480 } }
 local two_tokens = 40 * 22 + 20 * 15 -- sides in units of 32 pixels
 
+local function row(given) return sweep.grid({ given, seeds = { 3 } })[1] end
 local function summary(given) return measure.summary(serve.run(given)) end
 
 test("a workload of pictures without images is the plain one", function()
@@ -77,6 +79,25 @@ test("a pool of encoders encodes for the others", function()
   test.equal(again.encoder.encoded, 2)
 end)
 
+test("times of the host on items are the scenario's to state, and intervals leave room where none is known", function()
+  local plain = row(scenario(two))
+  local wide = plain.intervals
+  test.has(table.concat(wide.text, " "), "wider: passes of the encoder", "host's work on each item is not known")
+  test.check(wide.passes.host_s > 0 and wide.passes.low < 1 and wide.passes.high > 1, "ends of passes")
+  local stated = row(scenario(two, { deployment = { encoder = { item_s = 0.002, pixel_s = 0 } } }))
+  test.equal(stated.intervals.passes.host_s, 0)
+  test.check(not table.concat(stated.notes, " "):find("no source states", 1, true), "a stated time is not known")
+  test.has(table.concat(plain.notes, " "), "no source states the host's work")
+  test.near(stated.summary.encoder.encode_s - plain.summary.encoder.encode_s, 48 * 0.002, 0.3)
+  local none = row(scenario {}).intervals
+  test.equal(none.passes, nil)
+  for _, key in ipairs { "item_s", "pixel_s" } do
+    test.raises("deployment.encoder." .. key, function()
+      serve.run(scenario(two, { deployment = { encoder = { [key] = -1 } } }))
+    end)
+  end
+end)
+
 test("a fork goes on as the original does", function()
   local live = serve.open(scenario(two, { distinct = 3 }))
   live:run_until(1)
@@ -85,6 +106,16 @@ test("a fork goes on as the original does", function()
   fork:run()
   test.equal(measure.summary(fork).encoder.encode_s, measure.summary(live).encoder.encode_s)
   test.equal(measure.summary(fork).e2e_s.mean, measure.summary(live).e2e_s.mean)
+end)
+
+test("another scheduler asks for the room of images as well", function()
+  local small = { deployment = { encoder = { budget_tokens = 900, cache_tokens = 2000 } } }
+  local alone, swapped = serve.open(scenario(two, small)), serve.open(scenario(two, small))
+  swapped:set { scheduler = require "schedulers.vllm_v1" {} }
+  alone:run()
+  swapped:run()
+  test.equal(measure.summary(swapped).ttft_s.mean, measure.summary(alone).ttft_s.mean)
+  test.equal(measure.summary(swapped).encoder.encode_s, measure.summary(alone).encoder.encode_s)
 end)
 
 test("a model without an encoder takes no image", function()

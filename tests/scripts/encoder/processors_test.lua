@@ -4,6 +4,8 @@
 local test = dofile "tests/scripts/harness.lua"
 local random = require "rooflua.random"
 local named_policies = require "rooflua.sandbox.named_policies"
+local processors = require "rooflua.machine.processors"
+local spec = require "rooflua.spec"
 
 local sizes_of_each = 200
 
@@ -196,6 +198,17 @@ test("examples that documentation states come out", function()
   end
   -- Llama 4's processor, find_supported_resolutions: an image of 336 x 336 pixels is one tile.
   test.equal((processor "llama4":image(336, 336, shape_of(14, 2))), 147)
+end)
+
+test("the processor says how many embeddings the largest image of a model has", function()
+  -- vLLM: gemma4_mm.py, default_output_length; MiniMax-M3: 672 x 672 pixels; Mistral: 1,540 pixels, 28 a token;
+  -- Llama 4: 16 tiles and a copy, without marks.
+  for model, embeddings in pairs { ["qwen3-vl-30b-a3b"] = 16384, ["gemma-4-31b"] = 280, ["gemma-3-27b"] = 256,
+    ["kimi-k2.5"] = 4096, ["minimax-m3"] = 24 * 24, ["mistral-large-3"] = 55 * 55, ["llama-4-scout"] = 17 * 144,
+    ["llama-3.1-8b"] = 0 } do
+    test.equal(processors.largest(spec.model(model)), embeddings, model)
+  end
+  test.equal(processors.largest { name = "own", vision = { image_tokens = 1120, processor = "gemma4" } }, 1120)
 end)
 
 test("what a processor cannot take is an error that names the size", function()

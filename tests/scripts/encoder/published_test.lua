@@ -1,10 +1,11 @@
 -- Passes of encoders that open documentation and pull requests state, and how far off their price is. The errors are
 -- printed; the test holds what they were found to be, so that a change of prices is seen. No constant was fitted to
--- them.
+-- them, nor are the ends of intervals (intervals/passes.lua), which have to hold them.
 --
 -- Found: eight values of three sources. One of them names no GPU ("Hopper": SGLang issue 18784, 446.6 ms for 20 images
 -- of 960 x 1280 pixels on 8 ranks), and cannot be compared.
 local test = dofile "tests/scripts/harness.lua"
+local answers = require "rooflua.intervals.answers"
 local encoder = require "rooflua.machine.encoder"
 local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
@@ -43,21 +44,27 @@ local function price(given_row)
   local given = { rooflua = 1, kind = "price", model = given_row.model, hardware = given_row.hardware,
     engine = "vllm 0.19", deployment = { tp = given_row.tp }, price = { { decodes = 1 } } }
   local machine = Prepared.of(Reader.new "published", given)
-  local own, items = encoder.of(machine.model), {}
-  for i, each in ipairs(given_row.items) do items[i] = encoder.item(own, each) end
-  return encoder.pricer(machine, { mode = given_row.mode })(items).time_s
+  local own, items, host_s = encoder.of(machine.model), {}, 0
+  for i, each in ipairs(given_row.items) do
+    items[i], host_s = encoder.item(own, each), host_s + encoder.host_s(machine, each)
+  end
+  local found, evidence = encoder.pricer(machine, { mode = given_row.mode })(items), {}
+  for name, seconds in pairs(found.evidence_s) do evidence[name] = seconds / found.time_s end
+  return found.time_s, answers.of_pass(machine, { time_s = found.time_s, host_s = host_s, evidence = evidence })
 end
 
 test("published passes take what they were found to take of their price", function()
-  local within = 0
+  local within, inside = 0, 0
   for _, each in ipairs(rows) do
-    local time_s = price(each)
-    print(("%-18s %-14s %6.2f ms measured, %6.2f priced, factor %.2f"):format(each.model, each.hardware,
-      1e3 * each.measured_s, 1e3 * time_s, each.measured_s / time_s))
+    local time_s, interval = price(each)
+    print(("%-18s %-14s %6.2f ms measured, priced %s, factor %.2f"):format(each.model, each.hardware,
+      1e3 * each.measured_s, interval.text, each.measured_s / time_s))
+    if each.measured_s >= interval.low and each.measured_s <= interval.high then inside = inside + 1 end
     test.near(each.measured_s / time_s, each.factor, 0.03, each.source)
     if each.measured_s > time_s / 1.5 and each.measured_s < 1.5 * time_s then within = within + 1 end
   end
   test.equal(within, 5, "passes within a factor of 1.5")
+  test.equal(inside, 7, "passes inside of their intervals")
 end)
 
 test.finish()

@@ -4,6 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 
 local A, M = 1024 * (2 * 1024 + 2 * 256), 3 * 1024 * 3072
 local rest = 2 * (2 * 32768 * 1024 + 9 * 1024) -- embedding, LM head and norms in 16 bit
@@ -41,6 +42,15 @@ test("weights, cache and prices of a group follow its formats", function()
   for _, name in ipairs { "qkv", "o", "attention_decode", "attention_prefill" } do
     test.near(found[name .. "@full_2"].time_s, alone[name].time_s, 1e-12, name) -- of one layer
   end
+end)
+
+test("KV that is sent or kept elsewhere is what layers keep, each in its own format", function()
+  local model = last_with { formats = { attention = "bf16", kv = "bf16" } }
+  for _, more in ipairs { {}, { kv = "fp8" }, { kv = "bf16" } } do
+    local deployment = deployed(model, more)
+    test.equal(native.kv_of_prompts(model, deployment).bytes_per_token, deployment.kv_bytes_per_block / 16)
+  end
+  test.equal(native.kv_of_prompts(model, "fp8").bytes_per_token, 4 * 512) -- a format for all
 end)
 
 test("engines' accounts of memory know such groups", function()

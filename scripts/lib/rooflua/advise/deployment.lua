@@ -3,10 +3,12 @@
 local bounds = require "rooflua.plan.bounds"
 local changes = require "rooflua.applied.changes"
 local core = require "rooflua.base.core"
+local encoders = require "rooflua.serving.encoders"
 local load = require "rooflua.machine.load"
 local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
 local run_text = require "rooflua.scenario.run_text"
+local spec = require "rooflua.spec"
 
 local deployment = {}
 
@@ -41,10 +43,10 @@ local function kv_tokens_of(list)
   return sum
 end
 
---- GPUs of all replicas. A data-parallel rank is a replica of its own.
-local function gpus_of(list)
-  local sum = 0
-  for _, each in ipairs(list) do
+--- GPUs of all replicas, and of those that only encode. A data-parallel rank is a replica of its own.
+local function gpus_of(all)
+  local sum = encoders.gpus(all.encoders)
+  for _, each in ipairs(all.replicas) do
     local own = each.deployment
     sum = sum + own.tp * own.pp * own.cp + (each.rank == 1 and own.expert_gpus or 0)
   end
@@ -57,6 +59,7 @@ end
 function deployment.question(reader, given, workload, limits)
   local clients = policy.parameters(workload).clients
   local question = { reader = reader, workload = workload, seed = given.seed or 0, bounds = limits,
+    model = spec.model(given.model),
     load = { kind = clients and "clients" or "recorded", value = clients, peak = 1 } }
   local ok, drawn = pcall(load.drawn, question)
   question.drawn = ok and drawn or nil
@@ -101,7 +104,7 @@ function deployment.of(reader, given, list, question)
     all = pieces.check(reader, changes.apply(reader, given, list))
   end)
   if not ok then return { problem = tostring(problem) } end
-  local out = { text = text_of(all), kv_tokens = kv_tokens_of(all.replicas), gpus = gpus_of(all.replicas),
+  local out = { text = text_of(all), kv_tokens = kv_tokens_of(all.replicas), gpus = gpus_of(all),
     replica = all.replicas[1], workload = all.workload }
   out.least = question and least_of(question, all) or nil
   if out.least then out.never, out.bound = never(question, out.least) end

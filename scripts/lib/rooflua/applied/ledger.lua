@@ -22,6 +22,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.scenario.figures"
 local policy = require "rooflua.policy"
+local processors = require "rooflua.machine.processors"
 local units = require "rooflua.text.units"
 local values = require "rooflua.engines.values"
 
@@ -94,6 +95,7 @@ function ledger.facts(applied, model, hardware, more)
     hardware = hardware, counts = native.rank_counts(model, counted), share = share_of(applied, deployment),
     blocks = more.blocks, pool_bytes = more.pool_bytes, most_blocks = applied.keys["engine.most_kv_blocks"],
     prefix_caching = deployment.prefix_caching ~= false, images = applied.options.language_model_only ~= true,
+    image_tokens = processors.largest(model),
     drafts = resolved.facts.drafts, counted = counted, resolved = resolved, scheduler = scheduler }
   for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
   for _, name in ipairs(pool) do facts[name] = deployment[name] or default(name) end

@@ -6,6 +6,7 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
+local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
 
 local tiers = {}
@@ -17,7 +18,9 @@ local tiers = {}
 ---@param config table? async_depth and drops_last_hit of the replica
 local function about_of(model, deployment, version, config)
   config = config or {}
-  local bytes = native.kv_of_prompts(model, deployment.kv).bytes_per_token
+  -- The ledger of `capacity` is no Deployment and has one format.
+  local kept = specs.is(deployment, "Deployment") and deployment or deployment.kv
+  local bytes = native.kv_of_prompts(model, kept).bytes_per_token
   return { ranks = deployment.tp * deployment.pp, tp = deployment.tp, pp = deployment.pp, dcp = deployment.dcp or 1,
     bytes_per_token = bytes, block_size = deployment.block_size,
     kv_bytes = bytes * deployment.kv_blocks * deployment.block_size, kinds = native.rank_counts(model, {}).kinds,

@@ -21,6 +21,7 @@ local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"
 local native = require "rooflua.native"
 local own_family = require "rooflua.border.own_family"
+local passes = require "rooflua.intervals.passes"
 local policy = require "rooflua.policy"
 local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
@@ -162,6 +163,19 @@ local function ends_of(list, load, evidence)
   return ends, out
 end
 
+--- The ends of a pass of the encoder (intervals/passes.lua). An encoder has no experts. Rows that stand in say as
+--- little of it as rows of another GPU do: tables have no heads of 72 elements.
+--- @param evidence table share of the pass by evidence
+local function ends_of_pass(prepared, evidence)
+  local kind, load = kind_of(prepared, stated_engine(prepared) or catalogue.default_name()), "unsaturated"
+  kind.class = "dense"
+  local basis = kinds.basis_of { modelled = evidence.modelled,
+    assumed = (evidence.assumed or 0) + (evidence.stand_in or 0) }
+  local distance = widths.distance(kind, load, basis)
+  local own = distance and widths.at_distance(kind, load, distance) or widths.of(kind, load, basis)
+  return widths.as_unseen(own, load, basis).ttft
+end
+
 -- Words ------------------------------------------------------------------------------------------------------------
 
 --- Says that an interval is wider because much of the time rests on no table; nil where it is not.
@@ -195,15 +209,22 @@ end
 
 --- What several answers of one kind have in common: relative ends and what stands after them.
 local function about_text(out, parts)
-  return ("90 %% intervals: %s (%s, %s; %s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
-    out.load or "any load", words.evidence(out.deployments))
+  local with = not out.passes and "" or out.passes.host_s == 0 and "; wider: with images"
+    or "; wider: with images, whose work on the host is not known"
+  return ("90 %% intervals: %s (%s, %s; %s%s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
+    out.load or "any load", words.evidence(out.deployments), with)
 end
 
---- A value with its interval: {value, low, high, text}.
-local function with_ends(value, ends)
+--- A value with its interval, {value, low, high, text}, and its ends.
+--- @param part table? what of it is passes of an encoder (intervals/passes.lua)
+local function with_ends(value, ends, part)
   local of = { value = value, low = value * math.exp(ends[1]), high = value * math.exp(ends[2]) }
+  if part and part.time_s > 0 then
+    of = passes.range(value, ends, part)
+    ends = { math.log(of.low / value), math.log(of.high / value) }
+  end
   of.text = words.range(of)
-  return of
+  return of, ends
 end
 
 --- Adds the lines of a report.
@@ -219,7 +240,7 @@ local function completed(out, lines, relative)
   local asked = words.kind(out.kinds[1]) .. ", " .. out.load
   for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false,
     distance_text(out.distance) or false, borrowed_text(out.borrowed) or false,
-    transient_text(out.transient) or false } do
+    transient_text(out.transient) or false, out.passes and out.passes.text or false } do
     if line then table.insert(out.text, line) end
   end
   for _, reason in ipairs(out.unlike) do
@@ -267,19 +288,35 @@ function answers.of_run(state, summary)
   if kinds.is_transient(e2e_s, duration_s, summary.completed * e2e_s / duration_s) then
     ends, out.transient = widths.of_transient(ends)
   end
-  local lines, relative = {}, {}
+  local lines, relative, parts = {}, {}, {}
+  local about = summary.encoder and state.encoding and state.encoding()
+  if about then
+    about.ends = ends_of_pass(about.prepared, about.evidence)
+    parts = passes.of_run(about, summary)
+    out.passes = passes.about(about.ends, about.host_s, "of an item")
+  end
   for _, each in ipairs(served) do
     local key, title = each[1] .. "_s", each[2]
     local value = summary[key].mean
     if value and value > 0 then
-      out[key] = with_ends(value, ends[each[1]])
+      local own
+      out[key], own = with_ends(value, ends[each[1]], parts[each[1]])
       local text = title .. " " .. words.range(out[key], #relative == 0 and words.evidence(out.deployments) or nil)
       if #relative < 2 then lines[#lines + 1] = text else lines[2] = lines[2] .. ", " .. text end
-      relative[#relative + 1] = { title = title, ends = ends[each[1]] }
+      relative[#relative + 1] = { title = title, ends = own }
     end
   end
   if #lines == 0 then return unknown "no interval is known: no request was completed" end
   return completed(out, lines, relative)
+end
+
+--- The interval of a pass of the encoder by itself: {value, low, high, text}; nil where no interval is known.
+---@param prepared table of machine/prepared.lua
+---@param part table {time_s, host_s, evidence = share of the pass by evidence}
+function answers.of_pass(prepared, part)
+  if refusal(prepared) then return nil end
+  local ends = ends_of_pass(prepared, part.evidence)
+  return (with_ends(part.time_s, ends, { time_s = part.time_s, host_s = part.host_s, ends = ends }))
 end
 
 --- What is said beside the own report of a step model; nil where the scenario wants no intervals.
@@ -294,7 +331,8 @@ end
 ---@param prepared table of machine/prepared.lua
 ---@param batches table[] {time_s, has_prompts}
 ---@param evidence table share of time per kind of evidence
-function answers.of_prices(prepared, batches, evidence)
+---@param with table? by batch, of those with a pass of the encoder: {time_s, host_s, evidence}
+function answers.of_prices(prepared, batches, evidence, with)
   if not answers.wanted(prepared.given) then return nil end
   local why = refusal(prepared)
   if why then return unknown(why) end
@@ -303,13 +341,17 @@ function answers.of_prices(prepared, batches, evidence)
   local kind = kind_of(prepared, stated_engine(prepared) or stated or catalogue.default_name())
   local ends, out = ends_of({ kind }, "unsaturated", evidence)
   local sentence, relative, seen = #batches == 1 and words.evidence(out.deployments) or nil, {}, {}
-  for _, each in ipairs(batches) do
-    local metric = each.has_prompts and "ttft" or "tpot"
-    local of = with_ends(each.time_s, ends[metric])
+  for i, each in ipairs(batches) do
+    local metric, part = each.has_prompts and "ttft" or "tpot", with and with[i]
+    if part then
+      part.ends = ends_of_pass(prepared, part.evidence)
+      out.passes = out.passes or passes.about(part.ends, part.host_s, #batches == 1 and "of all" or "of the first pass")
+    end
+    local of, own = with_ends(each.time_s, ends[metric], part)
     each.interval = { low_s = of.low, high_s = of.high, text = words.range(of, sentence):match "%(.*$" }
     if not seen[metric] then
       relative[#relative + 1] = { title = each.has_prompts and "steps with prompts" or "steps of decodes",
-        ends = ends[metric] }
+        ends = own }
       seen[metric] = true
     end
     if #batches == 1 then out.step_s = of end

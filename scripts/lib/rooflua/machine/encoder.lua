@@ -5,44 +5,29 @@ local cost = require "rooflua.cost"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.machine.prepared"
+local processors = require "rooflua.machine.processors"
 
+local few_rows = "encoder: its attention has few measured rows"
 local encoder = {
+  few_rows = few_rows .. " (docs/ENCODERS.md: published passes)",
   --- What a result with passes says of them.
-  doubt = "encoder: its attention has few measured rows, and intervals come from runs without images "
+  doubt = few_rows .. "; no source states the host's work on an item inside of a pass, which is priced as 0 "
     .. "(docs/ENCODERS.md: published passes)",
 }
 
 -- Items of a model ------------------------------------------------------------------------------------------
 
-local own_parameters = { "min_pixels", "max_pixels", "edge", "tiles" } -- of a processor, that a model may state
 local kinds = { "image", "video", "audio" }
-
---- The processor of an encoder, with what its model states.
-local function processor_of(model, vision)
-  local class = named_policies.class("processors", vision.processor)
-  if not class then
-    core.fail("%s: vision.processor: %s", model.name, named_policies.unknown("processors", vision.processor))
-  end
-  local given = {}
-  for _, name in ipairs(own_parameters) do
-    local value = vision[name]
-    if value and value ~= 0 then given[name] = value end
-  end
-  local ok, made = pcall(class, given)
-  if not ok then core.fail("%s: vision: %s", model.name, tostring(made)) end
-  return made
-end
 
 --- What the encoder of a model takes; nil of a model without one, or whose file states too little of it.
 ---@return table? {vision, processor, shape, takes = {image = true}}
 function encoder.of(model)
   local vision = model.vision and core.plain(model.vision)
-  if not vision or (vision.processor or "") == "" then return nil end
-  local processor, takes = processor_of(model, vision), {}
+  local processor, takes = processors.of(model, vision), {}
+  if not processor then return nil end
   for _, kind in ipairs(kinds) do takes[kind] = type(processor[kind]) == "function" or nil end
   return { vision = vision, model = model, processor = processor, takes = takes,
-    shape = { patch_size = vision.patch_size, patch_frames = vision.patch_frames,
-      patches_per_token = vision.patches_per_token, merge = math.floor(math.sqrt(vision.patches_per_token) + 0.5) } }
+    shape = processors.shape(vision) }
 end
 
 local item_keys = { "width", "height", "frames", "seconds" }
@@ -89,10 +74,11 @@ end
 --- that a client sends, by the engine's release.
 ---@param machine table of machine/prepared.lua
 ---@param item table as encoder.item takes it
+---@param pixel_s number? of a pixel; default the engine's
 ---@return number seconds
-function encoder.host_s(machine, item)
+function encoder.host_s(machine, item, pixel_s)
   local pixels = (item.width or item[1] or 0) * (item.height or item[2] or 0) * (item.frames or 1)
-  return pixels * machine.engine.values.pixel_s
+  return pixels * (pixel_s or machine.engine.values.pixel_s)
 end
 
 -- Passes ----------------------------------------------------------------------------------------------------
@@ -116,7 +102,8 @@ end
 
 --- A function that prices one pass over items on one replica, within what is priced around it: seconds.
 ---@param machine table of machine/prepared.lua
----@param options table? {mode = "weights" (tensor parallel) or "data" (whole items on ranks)}; default the engine's
+---@param options table? {mode = "weights" (tensor parallel) or "data" (whole items on ranks), default the engine's;
+--- item_s = host time of an item inside of a pass}
 function encoder.passes(machine, options)
   local description = encoder.of(machine.model)
   if not description then core.fail("%s has no encoder whose price is known", machine.model.name) end
@@ -125,7 +112,12 @@ function encoder.passes(machine, options)
   end
   local own = require("steps.kernels.encoder").of(kernels_of(machine), description.vision,
     has_whole_items(machine, options))
-  return function(items) return own:time(items) end, description
+  local item_s = options and options.item_s or 0
+  return function(items)
+    local time_s = own:time(items)
+    return item_s > 0 and time_s + cost.record("encoder_items", item_s * #items, "assumed", 1, 0, 0, nil, "launch",
+      "host time of items (deployment.encoder.item_s)", "host") or time_s
+  end, description
 end
 
 --- A function that prices one pass over items, by itself.

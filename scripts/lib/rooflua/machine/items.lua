@@ -24,11 +24,13 @@ end
 
 local function segment_of(self, key, size, id)
   local number = number_of(self, key, size)
+  self.uses[number] = (self.uses[number] or 0) + 1
   local content
   if id == nil then
     self.count = self.count + 1
     content = FIRST + OWN + self.count
   else
+    self.comes_again = true
     if number >= SIZES then wrong("items with an id have more than %d kinds and sizes", SIZES - 1) end
     content = FIRST + (core.whole(id, "workload: items: id", 0) * SIZES + number) % OWN
   end
@@ -134,10 +136,28 @@ end
 ---@param source any what a workload's requests(rng) returned
 function items.are_in(source) return type(source) == "table" and source.sends_items == true end
 
---- What remembers kinds of items: {description, kinds, numbers, keys, sizes, count}. `self` may be any table.
+--- The requests of a workload as runs have them, with the tokens of items in their prompts, and what remembers the
+--- items: its `comes_again` says whether an item has an id. Requests without items are left as they are.
+function items.counted(source, model)
+  if not items.are_in(source) then return source end
+  local description = encoder.of(model)
+  if not description then
+    core.fail("workload: sends images, sounds or videos, and %s has no encoder whose layers are described", model.name)
+  end
+  local self = items.begin({}, description)
+  return items.with_tokens(self, source), self
+end
+
+--- Tokens of an image or a video of such a size, as workloads declare it.
+function items.tokens(model, given)
+  return encoder.item(encoder.of(model), { width = given.width, height = given.height, frames = given.frames }).tokens
+end
+
+--- What remembers kinds of items: {description, kinds, numbers, keys, sizes, uses, count}. `self` may be any table.
 ---@param description table of rooflua.machine.encoder
 function items.begin(self, description)
   self.description, self.kinds, self.numbers, self.keys, self.sizes, self.count = description, {}, {}, {}, {}, 0
+  self.uses = {} -- how often each kind was sent
   return self
 end
 

@@ -1,5 +1,6 @@
 -- The load of a plan: the workload at a multiple of it, with a number of requests, and the lengths that it draws.
 local core = require "rooflua.base.core"
+local items = require "rooflua.machine.items"
 local lengths = require "rooflua.lengths"
 local drawn = require "rooflua.plays.drawn"
 local native = require "rooflua.native"
@@ -195,8 +196,8 @@ local function draw(source, add)
   if not is_function and type(source.done) == "function" then draw_answers(source, waiting, add, count) end
 end
 
---- The longest request that a workload can send, whatever the seed, in tokens; nil where it has no bound.
-local function bound_of(workload)
+--- The longest request without its items that a workload can send, whatever the seed; nil where it has no bound.
+local function text_bound_of(workload)
   if type(workload.longest) == "function" then return workload:longest() end
   local parameters = policy.parameters(workload)
   if parameters.max_context_tokens then return parameters.max_context_tokens end
@@ -205,12 +206,21 @@ local function bound_of(workload)
   return prompt and output and prompt + output or nil
 end
 
+--- The longest request that a workload can send, whatever the seed, in tokens; nil where it has no bound.
+local function bound_of(workload, model)
+  if type(workload.most_item_tokens) ~= "function" then return text_bound_of(workload) end
+  local text = text_bound_of(policy.is_instance(workload.of) and workload.of or workload)
+  local own = text and workload:most_item_tokens(function(size) return items.tokens(model, size) end)
+  return own and text + own
+end
+
 --- The mean context of a decode, in tokens: of each output token the prompt and half of the answer.
 --- @param workload table a policy of workload
 --- @param seed integer of the scenario
-function load.mean_context(workload, seed)
+--- @param model rooflua.spec.Model
+function load.mean_context(workload, seed, model)
   local sum, tokens = 0, 0
-  draw(policy.fresh(workload):requests(random.streams(seed)), function(prompt, output)
+  draw(items.counted(policy.fresh(workload):requests(random.streams(seed)), model), function(prompt, output)
     sum, tokens = sum + output * (prompt + output / 2), tokens + output
   end)
   if tokens == 0 then core.fail("workload: %s sends no request", workload.name) end
@@ -218,10 +228,12 @@ function load.mean_context(workload, seed)
 end
 
 --- Lengths of the requests that a run will have: {count, prompts, outputs, mean_prompt, mean_output, longest,
---- shortest_prompt, bound, is_recorded, shares}. `bound`: the longest request of any seed; nil where there is none.
---- `shares`: some of them may have a common prefix.
+--- shortest_prompt, bound, is_recorded, shares, has_items}. `bound`: the longest request of any seed; nil where there
+--- is none. `shares`: some of them may have a common prefix. Images and videos are tokens of prompts.
+---@param question table workload, load, seed, model
 function load.drawn(question, requests)
-  local source = policy.fresh(load.workload(question, requests)):requests(random.streams(question.seed))
+  local plain = policy.fresh(load.workload(question, requests)):requests(random.streams(question.seed))
+  local source, seen = items.counted(plain, question.model)
   local prompts, outputs, longest, shortest = {}, {}, 0, math.huge
   local longest_prompt, longest_output, shortest_output = 0, 0, math.huge
   draw(source, function(prompt, output)
@@ -231,14 +243,14 @@ function load.drawn(question, requests)
     shortest_output = math.min(shortest_output, output)
   end)
   if #prompts == 0 then core.fail("workload: %s sends no request", question.workload.name) end
-  local is_table = type(source) == "table"
+  local is_table = type(plain) == "table"
   return { count = #prompts, prompts = prompts, outputs = outputs, mean_prompt = statistics.mean(prompts),
     mean_output = statistics.mean(outputs), longest = longest, longest_prompt = longest_prompt,
     longest_output = longest_output, shortest_prompt = shortest, is_recorded = type(source) == "userdata",
-    bound = bound_of(question.workload),
+    bound = bound_of(question.workload, question.model), has_items = seen ~= nil,
     is_constant = longest_prompt == shortest and longest_output == shortest_output,
-    shares = not is_table or source.shares_content == true or type(source.done) == "function"
-      and question.load.kind ~= "clients" }
+    shares = not is_table or plain.shares_content == true or seen ~= nil and seen.comes_again == true
+      or type(plain.done) == "function" and question.load.kind ~= "clients" }
 end
 
 return load

@@ -29,13 +29,15 @@ local function check_adapters(prepared, key, item)
   end
 end
 
---- The items that the encoder sees in the step of a batch: nil where it states none, and the batch without them.
+--- The items that the encoder sees in the step of a batch, {host_s = of preparing them}: nil where it states none, and
+--- the batch without them.
 local function items_of(prepared, key, given)
   if type(given) ~= "table" or batch.is(given) or core.plain(given).images == nil then return nil, given end
-  local own, items = encoder.of(prepared.model), {}
+  local own, items = encoder.of(prepared.model), { host_s = 0 }
   if not own then prepared.reader:fail(key, "images: %s has no encoder whose price is known", prepared.model.name) end
   for i, each in ipairs(prepared.reader:at(key, core.table, core.plain(given).images, "images")) do
     items[i] = prepared.reader:at(("%s.images[%d]"):format(key, i), encoder.item, own, each)
+    items.host_s = items.host_s + encoder.host_s(prepared, core.plain(each))
   end
   local rest = core.copy(given)
   rest.images = nil
@@ -133,9 +135,14 @@ end
 
 --- @param encode table? {passes of machine/encoder.lua, items}: a pass of the encoder in front of the step
 local function price_one(prepared, steps, item, drafter, encode)
-  local time_s
+  local time_s, pass
   local tree = cost.explain(function()
-    local pass_s = encode and encode[1](encode[2]) or 0
+    local pass_s = 0
+    if encode then
+      local own = cost.explain(function() return encode[1](encode[2]) end)
+      pass_s = encode[1](encode[2])
+      pass = { time_s = pass_s, host_s = encode[2].host_s, evidence = own.evidence }
+    end
     time_s = model_time(steps, drafter, item)
     if is_seconds(time_s) then time_s = pass_s + time_s end
     return time_s
@@ -149,7 +156,7 @@ local function price_one(prepared, steps, item, drafter, encode)
     time_s, evidence = stages.add_sends(prepared.stages, item.tokens, rows, evidence, time_s)
   end
   return { time_s = time_s, evidence = evidence, rows = rows, tokens = item.tokens, requests = item.requests,
-    noted_frac = notes.share(prepared.model, item, rows, time_s) }
+    noted_frac = notes.share(prepared.model, item, rows, time_s) }, pass
 end
 
 --- The price of one batch with a bound step model, and what it rests on: {time_s, evidence, rows, tokens, requests,
@@ -213,13 +220,13 @@ function prices.price(prepared, options)
   local batches, kept = prices.batches(prepared), 0
   local steps = Prepared.steps(prepared)
   local out, evidence_s, times_s, total_s = json.array {}, {}, {}, 0
-  local undone, looks, passes = {}, floors.may_undo(prepared), nil
+  local undone, looks, passes, with = {}, floors.may_undo(prepared), nil, {}
   ledger.with_corrections(prepared.corrections, function()
     for i, item in ipairs(batches) do
       if item.items then passes = passes or encoder.passes(prepared) end
-      local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch, nil,
+      local priced, pass = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch, nil,
         item.items and { passes, item.items })
-      priced.name = item.name
+      priced.name, with[i] = item.name, pass or false
       kept = kept + #priced.rows
       for _, sentence in ipairs(looks and floors.sentences(priced.rows) or {}) do undone[#undone + 1] = sentence end
       if options and options.operations == false then
@@ -245,7 +252,7 @@ function prices.price(prepared, options)
   local problems = fits.summary(prepared, batches)
   return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
     formats = { weights = prepared.deployment.weights, kv = prepared.deployment.kv },
-    intervals = answers.of_prices(prepared, out, shares), noted_frac = notes.mean_share(out, times_s),
+    intervals = answers.of_prices(prepared, out, shares, with), noted_frac = notes.mean_share(out, times_s),
     problems = problems, told = notes.of({ prepared }, shares, undone),
     notes = notes.of({ prepared }, shares, both(problems, undone)) }
 end

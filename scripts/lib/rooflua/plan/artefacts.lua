@@ -151,6 +151,9 @@ local function about_of(question, candidate)
       engine.adapters.names)
     out.no_bench = "bench.sh is not written: the benchmark cannot ask for adapters as `adapters` draws them"
   end
+  if question.drawn.has_items then
+    out.no_bench = "bench.sh is not written: the benchmark cannot send images as the workload draws them"
+  end
   local ok, problem = pcall(function()
     flags.words(question, candidate, version, candidate.split and "prefill" or nil)
     out.command = flags.command(question, candidate, version)

@@ -12,6 +12,7 @@
 -- word        how else a name has it: a format, or a function of the value
 -- key         the key of a scenario that has it; of the deployment its own name
 -- of_experts  true: models without experts do not have it
+-- of_items    true: only requests with images or videos have it
 -- untried     how a report names it where one value was tried
 -- values      what the ladder tries by itself; without it the ladder has no such parameter
 -- unstated    the value of the ladder that leaves the field out
@@ -85,6 +86,10 @@ local rows = {
     doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, 2:1, 1:3, 3:1; \"only\": nothing else; or a "
       .. "list of {prefill, decode}.",
     option = { "--split", "Also prefill and decode on separate replicas", flag = true } },
+  { "encoders", type = "count", least = 0, none = 0, of_items = true, key = "replicas[].encoder",
+    untried = "encoder pools", values = { 0 }, unit = "GPUs",
+    doc = "GPUs that only encode, each with an encoder of its own; where requests have images or videos.",
+    option = { "--encoders", "GPUs that only encode images to try; 0: replicas encode (0)" } },
   { "speculation", type = "table", key = "speculation", untried = "speculation", values = {}, unstated = false,
     doc = "Speculations to try besides none: tables as the scenario's key `speculation`." },
 }

@@ -30,6 +30,7 @@ local function name_of(question, candidate)
     parts[#parts + 1] = ("%d prefill%s + %d decode"):format(candidate.split.prefill,
       pool ~= candidate and " of " .. widths_text(pool) or "", candidate.split.decode)
   end
+  if candidate.encoders then parts[#parts + 1] = words.encoders(candidate) end
   parts[#parts + 1] = words.settings(candidate)
   return table.concat(parts, ", ")
 end
@@ -107,6 +108,7 @@ local function checked(question, given, index)
   if out.label ~= nil and type(out.label) ~= "number" then core.text(out.label, where .. ": label") end
   out.name = name_of(question, out)
   out.family = ("%s, %s%s"):format(question.gpus[out.gpu].label, out.engine, out.split and ", split" or "")
+    .. (out.encoders and ", encoders" or "")
   return out
 end
 
@@ -173,6 +175,9 @@ local function refusal(question, candidate)
   if deploy.most_replicas(question, candidate) < 1 + question.survive then
     return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,
       gpu.most), "more GPUs than there are"
+  end
+  if candidate.encoders and not question.drawn.has_items then
+    return "encoders, and no request has images or videos", "encoders without images or videos"
   end
   local without_adapters = question.base.adapters ~= nil
     and adapters.refusal(candidate, deploy.scheduler_class(question, candidate))

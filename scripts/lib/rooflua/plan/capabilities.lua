@@ -16,10 +16,12 @@ table.sort(others, function(a, b) return a.key < b.key end)
 for _, axis in ipairs(others) do known[#known + 1] = axis end
 
 --- The axes and engines for a model: { axes = name -> boolean, engines = names, experts = number of them }.
-function capabilities.of(model)
+---@param has_items boolean whether requests have images or videos
+function capabilities.of(model, has_items)
   local has = {}
   for _, axis in ipairs(known) do
     has[axis.name] = schema.entry(axis.key) ~= nil and (not axis.of_experts or model.moe ~= nil)
+      and (not axis.of_items or has_items)
   end
   return { axes = has, engines = catalogue.lending_names(), experts = model.moe and model.moe.experts or 0 }
 end
@@ -32,7 +34,7 @@ function capabilities.text()
     local entry = schema.entry(axis.key)
     if entry then
       lines[#lines + 1] = ("    %-15s %s%s"):format(axis.name, entry.doc,
-        axis.of_experts and "; models with experts" or "")
+        axis.of_experts and "; models with experts" or axis.of_items and "; requests with images" or "")
     end
   end
   lines[#lines + 1] = "  engines: " .. core.join(catalogue.lending_names(), ", ") .. " (rooflua help engines.NAME)"

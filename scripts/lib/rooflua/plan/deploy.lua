@@ -112,13 +112,25 @@ function deploy.adapters(question, candidate)
     step_policy = question.base.adapters and policies.steps(question.reader, question.base) })
 end
 
---- Entries of `replicas`: their number, or those of prefill and decode.
+--- Entries of `replicas` with that of the GPUs that only encode, each of which holds the encoder alone.
+---@param list table[] entries of the other replicas
+function deploy.with_encoders(question, candidate, list)
+  if candidate.encoders then
+    list[#list + 1] = { encoder = true, count = candidate.encoders,
+      deployment = { tp = 1, encoder = core.plain(question.base.deployment or {}).encoder } }
+  end
+  return list
+end
+
+--- Entries of `replicas`: their number, or those of prefill and decode, and of GPUs that only encode.
 local function replicas_of(question, candidate, count)
-  if not candidate.split then return count end
+  if not candidate.split then
+    return candidate.encoders and deploy.with_encoders(question, candidate, { { count = count } }) or count
+  end
   local pool = deploy.pool(candidate, "prefill")
-  return { { role = "prefill", count = count * candidate.split.prefill,
+  return deploy.with_encoders(question, candidate, { { role = "prefill", count = count * candidate.split.prefill,
     deployment = pool ~= candidate and deploy.deployment(question, pool) or nil },
-    { role = "decode", count = count * candidate.split.decode } }
+    { role = "decode", count = count * candidate.split.decode } })
 end
 
 --- GB of the host's memory that a replica keeps KV in, checked; nil for none.
@@ -187,7 +199,9 @@ end
 
 --- The most replicas that the GPUs of its type allow.
 function deploy.most_replicas(question, candidate)
-  return math.floor(question.gpus[candidate.gpu].most / deploy.gpus(question, candidate, 1))
+  local encoders = candidate.encoders or 0 -- however many replicas there are
+  return math.floor((question.gpus[candidate.gpu].most - encoders)
+    / (deploy.gpus(question, candidate, 1) - encoders))
 end
 
 return deploy

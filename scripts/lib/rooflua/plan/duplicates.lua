@@ -58,7 +58,12 @@ function duplicates.key(question, candidate, engine)
     or #engine.prepared.corrections > 0 then return nil end
   if not steps.signature or not deploy.scheduler_class(question, candidate).caps_only_limit then return nil end
   local content = content_of(question, candidate)
-  for _, name in ipairs(caps) do content[name], content.deployment[name] = nil, nil end
+  for _, name in ipairs(caps) do
+    -- A pass of the encoder has as many embeddings as the budget, and nothing watches whether it would have more.
+    if not (question.drawn.has_items and name == "max_num_batched_tokens") then
+      content[name], content.deployment[name] = nil, nil
+    end
+  end
   if not blocks_matter(question) then
     for _, name in ipairs(of_memory) do content.deployment[name] = nil end
   end

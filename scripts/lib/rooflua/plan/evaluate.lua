@@ -107,13 +107,17 @@ local function judge(bounds, out)
   end
 end
 
---- The mean share of time in which the replicas run steps.
-local function busy_of(summary)
+--- The mean share of time in which GPUs run steps, and those that only encode run passes.
+---@param encoders integer GPUs that only encode
+---@param gpus integer all of them
+local function busy_of(summary, encoders, gpus)
   local sum, count = 0, 0
   for _, each in ipairs(summary.replicas or {}) do
     if each.busy_frac then sum, count = sum + each.busy_frac, count + 1 end
   end
-  return count > 0 and sum / count or nil
+  if count == 0 then return nil end
+  if encoders == 0 or not summary.encoder or summary.duration_s == 0 then return sum / count end
+  return (sum / count * (gpus - encoders) + math.min(encoders, summary.encoder.encode_s / summary.duration_s)) / gpus
 end
 
 --- Means of a run's work over the GPUs and the whole run, which a power policy reads; nil where no step was sampled.
@@ -165,10 +169,12 @@ function evaluate.scenario(question, candidate, replicas, scenario, options)
   local told = not options.brief or question.base.metrics ~= nil -- bounds may be on what sampled steps tell
   if told or question.power.reads_work then breakdown.tell(state) end
   local summary = native.serve_document(state.run)
+  local gpus = deploy.gpus(question, candidate, replicas)
   local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
-    evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary),
+    evidence = summary.evidence, noted_frac = summary.noted_frac,
+    busy_frac = busy_of(summary, candidate.encoders or 0, gpus),
     notes = told and notes_of(state) or nil, pool = summary.pools and summary.pools[1] }
-  local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
+  local run = { summary = summary, gpus = gpus }
   if question.power.reads_work then out.work = work_of(run) end
   for _, list in ipairs { shown, question.metrics or {} } do
     for _, name in ipairs(list) do out.metrics[name] = scaled(name, metrics.value(run, name), factor) end

@@ -6,6 +6,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local checkpoint = require "rooflua.plan.checkpoint"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
+local encoders = require "rooflua.serving.encoders"
 local experts = require "rooflua.machine.experts"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
@@ -140,7 +141,8 @@ end
 
 --- Refuses what no command says.
 local function check_commands(question, candidate)
-  local problem = afd.without_command(candidate) or experts.without_command(question.reader, question.base)
+  local problem = afd.without_command(candidate) or encoders.without_command(candidate)
+    or experts.without_command(question.reader, question.base)
   if problem then fail("%s: %s", candidate.name, problem) end
 end
 

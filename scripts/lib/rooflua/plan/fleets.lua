@@ -34,8 +34,9 @@ local function scenario_of(question, candidate, replicas, autoscaler)
   scenario.workload = Day { of = scenario.workload, hours = question.day.hours,
     start_hour = busiest_of(question.day.hours) }
   if not autoscaler then return scenario end
-  scenario.replicas = { { count = replicas, min = math.min(question.day.least, replicas), max = replicas,
-    autoscaler = autoscaler, start = question.day.start } }
+  scenario.replicas = deploy.with_encoders(question, candidate, { { count = replicas,
+    min = math.min(question.day.least, replicas), max = replicas, autoscaler = autoscaler,
+    start = question.day.start } })
   return scenario
 end
 
@@ -85,7 +86,8 @@ function fleets.of(question, plan)
     local result, item = found[i], ask.item
     add_notes(question, ask, result.notes)
     local has_price = question.gpus[item.candidate.gpu].price ~= nil
-    local hours = result.pool and result.pool.gpu_hours or item.result.paid_gpus * hours_of_day
+    local hours = result.pool and result.pool.gpu_hours + (item.candidate.encoders or 0) * hours_of_day
+      or item.result.paid_gpus * hours_of_day
     out[i] = { rank = ask.rank, name = ask.autoscaler and ask.autoscaler.name or "fixed", gpu_hours = hours,
       cost = has_price and hours * money.price(question, item.candidate) or nil, meets = result.meets,
       problem = result.problem,

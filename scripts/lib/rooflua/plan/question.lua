@@ -146,6 +146,10 @@ local function notes_of(out, given)
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end
+  if out.drawn.has_items and out.says_how_sure then
+    out.notes[#out.notes + 1] = "90 % intervals of a deployment are those of loads without images; `rooflua run` of its "
+      .. "scenario has wider ones"
+  end
   local is_recorded = out.load.kind == "recorded" or out.load.is_recorded
   local sets_count = not is_recorded or given.requests ~= nil
   for _, each in ipairs(load.replaced(out.workload, out.load, sets_count)) do
@@ -246,7 +250,6 @@ function question.of(reader, given)
   out.buy = option(reader, plan, "buy")
   out.engines = plan.engines and core.plain(core.table(plan.engines, "plan.engines")) or {}
   out.engine = reader:at("engine", choice.of_scenario, given.engine)
-  out.capabilities = capabilities.of(out.model)
   out.candidates = policy_of(reader, plan, "candidates", "each")
   out.objective = objective_of(reader, plan)
   out.strategy = policy_of(reader, plan, "strategy", "next")
@@ -258,6 +261,7 @@ function question.of(reader, given)
   experts.check(reader, out.base, out.model, out.base.experts and policies.steps(reader, out.base))
   check_chosen(out)
   requests_of(out, plan)
+  out.capabilities = capabilities.of(out.model, out.drawn.has_items)
   notes_of(out, plan)
   return out
 end

@@ -116,23 +116,28 @@ function words.shape(candidate)
   local split = candidate.split
   parts[#parts + 1] = split and ("%d:%d:%s"):format(split.prefill, split.decode,
     words.widths(deploy.pool(candidate, "prefill"))) or ""
+  parts[#parts + 1] = tostring(candidate.encoders)
   return table.concat(parts, "|")
 end
 
---- "5 x H100 (5 replicas x tp 1)": counts are products.
-function words.gpus(question, candidate, result, widths)
-  local label = question.gpus[candidate.gpu].label
-  local unit = result.replicas == 1 and "replica" or "replicas"
-  local pool = deploy.pool(candidate, "prefill")
+--- "2 encoders": GPUs that only encode.
+function words.encoders(candidate) return units.counted(candidate.encoders, "encoder") end
+
+--- The replicas of a deployment and their widths: counts are products.
+local function replicas_text(candidate, count, widths)
+  local split, pool = candidate.split, deploy.pool(candidate, "prefill")
+  if not split then return ("%s x %s"):format(units.counted(count, "replica"), widths) end
   if pool ~= candidate then
-    return ("%d x %s (%d x [%d prefill x %s + %d decode x %s])"):format(result.gpus, label, result.replicas,
-      candidate.split.prefill, words.widths(pool), candidate.split.decode, widths)
+    return ("%d x [%d prefill x %s + %d decode x %s]"):format(count, split.prefill, words.widths(pool), split.decode,
+      widths)
   end
-  if candidate.split then
-    return ("%d x %s (%d x [%d prefill + %d decode] x %s)"):format(result.gpus, label, result.replicas,
-      candidate.split.prefill, candidate.split.decode, widths)
-  end
-  return ("%d x %s (%d %s x %s)"):format(result.gpus, label, result.replicas, unit, widths)
+  return ("%d x [%d prefill + %d decode] x %s"):format(count, split.prefill, split.decode, widths)
+end
+
+--- "5 x H100 (5 replicas x tp 1)", "6 x H100 (5 replicas x tp 1 + 1 encoder)".
+function words.gpus(question, candidate, result, widths)
+  return ("%d x %s (%s%s)"):format(result.gpus, question.gpus[candidate.gpu].label,
+    replicas_text(candidate, result.replicas, widths), candidate.encoders and " + " .. words.encoders(candidate) or "")
 end
 
 local settings = axes.rows(function(axis) return axis.word end)

@@ -135,7 +135,8 @@ function command.run(given)
     function() return run.workload end)
   local base = deployment.of(reader, scenario, {})
   if base.problem then error(base.problem, 0) end
-  local of, own = loads.measured(run), loads.scenario(base.workload, scenario.seed)
+  local of, own = loads.measured(run), loads.scenario(base.workload, scenario.seed,
+    base.replica.prepared.model)
   local differences = own and given.scenario and loads.differences(own, of) or {}
   local is_replay = not given.scenario or is_replayed(run, own, differences)
   if is_replay then scenario.workload = run.workload end

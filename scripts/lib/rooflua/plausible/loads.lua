@@ -46,8 +46,10 @@ end
 
 --- The same of a scenario: {count, prompt, output, rate_per_s, clients, is_closed, is_constant, is_plain: whether
 --- nothing but times and lengths tells requests apart, path = {...}}; nil where they are not drawn one by one.
-function loads.scenario(workload, seed)
-  local ok, drawn = pcall(load.drawn, { workload = workload, seed = seed or 0, load = { kind = "recorded", peak = 1 } })
+---@param model rooflua.spec.Model
+function loads.scenario(workload, seed, model)
+  local ok, drawn = pcall(load.drawn, { workload = workload, seed = seed or 0, model = model,
+    load = { kind = "recorded", peak = 1 } })
   if not ok then return nil end
   local out = { path = {}, count = drawn.count, prompt = drawn.mean_prompt, output = drawn.mean_output,
     is_constant = drawn.is_constant, is_plain = not drawn.shares }

@@ -157,7 +157,8 @@ local function forecast_serve(reader, given, out, is_one_of_many)
   end
   tell(out, { capacity_text.split(prepared.replicas) })
   tell(out, notes.of(bound))
-  local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
+  local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams,
+    prepared.replicas[1].prepared.model)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   tell(out, requests.notes)
   for _, each in ipairs(idle.of(given, requests.seen)) do out.report("warning", each[1], "%s: %s", each[3], each[2]) end

@@ -66,7 +66,8 @@ end
 
 local function add_served(sums, reader, given)
   local prepared = serving.check(reader, given)
-  local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
+  local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams,
+    prepared.replicas[1].prepared.model)
   local figures = forecast.figures(requests)
   if figures.count == 0 then reader:fail("workload", "draws no request, so that nothing is priced") end
   for _, replica in ipairs(prepared.replicas) do

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local ledger = require "rooflua.border.ledger"
 local drawn = require "rooflua.plays.drawn"
 local idle = require "rooflua.scenario.idle"
+local items = require "rooflua.machine.items"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local prices = require "rooflua.machine.prices"
@@ -19,8 +20,9 @@ forecast.noted = "noted"
 
 --- The first requests of a workload: lists of arrivals and lengths, in what they differ (scenario/idle.lua), and of a
 --- trace its notes and what it leaves out. Requests that wait for the end of others are not among them.
-function forecast.requests(workload, streams)
-  local source = policy.fresh(workload):requests(streams)
+---@param model rooflua.spec.Model
+function forecast.requests(workload, streams, model)
+  local source = items.counted(policy.fresh(workload):requests(streams), model)
   local out = { arrivals_s = {}, prompts = {}, outputs = {} }
   local function add(at_s, prompt, output)
     local i = #out.prompts + 1

@@ -1,6 +1,7 @@
 -- Where the time of steps goes, op by op: sampled steps are priced again while their operations are recorded.
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
+local encoders = require "rooflua.serving.encoders"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local notes = require "rooflua.machine.notes"
@@ -67,8 +68,9 @@ end
 --- GPU-seconds of the work of all steps, over the GPUs.
 --- @param samples table[] sampled steps with their work
 --- @param totals table[] by replica: the amounts of all its steps
-local function over_gpus(samples, totals, replicas)
-  local sums, gpus = {}, 0
+--- @param gpus integer GPUs besides those of replicas: those that only encode
+local function over_gpus(samples, totals, replicas, gpus)
+  local sums = {}
   for i, amounts in ipairs(totals) do
     local ranks = ranks_of(replicas[i])
     for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + ranks * amount end
@@ -88,11 +90,12 @@ end
 ---@param steps table list of {replica, weight, time_s, own_s, batch, amounts}; own_s only of ranks that step together.
 ---  Those without weight count for the work alone
 ---@param totals table? by replica: the amounts of all its steps; none: no work is asked for
+---@param encoder_gpus integer? GPUs that only encode
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
 ---@return number? noted_frac share of the time that notes of the model touch
 ---@return number? work_s GPU-seconds of arithmetic at the peak, over the GPUs
 ---@return number? moving_s the same of bytes at the memory's bandwidth
-function breakdown.of_steps(steps, replicas, totals)
+function breakdown.of_steps(steps, replicas, totals, encoder_gpus)
   local sums, order, weights, all, all_weights = {}, {}, 0, {}, {}
   local samples, busy_s = {}, 0
   for _, amounts in ipairs(totals or {}) do busy_s = busy_s + amounts.time_s end
@@ -123,7 +126,7 @@ function breakdown.of_steps(steps, replicas, totals)
   for i, sum in ipairs(order) do rows[i] = sum end
   local of_steps, noted_frac = { steps = #all, rows = rows }, notes.mean_share(all, all_weights)
   if #samples == 0 then return of_steps, noted_frac end
-  return of_steps, noted_frac, over_gpus(samples, totals, replicas)
+  return of_steps, noted_frac, over_gpus(samples, totals, replicas, encoder_gpus or 0)
 end
 
 --- Tells a finished run whose steps were sampled how busy they kept the GPUs, and the share of its time that notes of
@@ -135,7 +138,8 @@ end
 function breakdown.tell(state)
   local sketch, steps, totals = native.serve_sketch(state.run)
   if not steps or #steps == 0 then return sketch, steps end
-  local of_steps, noted_frac, work_s, moving_s = breakdown.of_steps(steps, state.replicas, totals)
+  local of_steps, noted_frac, work_s, moving_s = breakdown.of_steps(steps, state.replicas, totals,
+    encoders.gpus(state.encoders))
   if work_s then native.serve_utilised(state.run, work_s, moving_s) end
   if noted_frac then native.serve_noted(state.run, noted_frac) end
   return sketch, steps, of_steps

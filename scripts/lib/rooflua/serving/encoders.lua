@@ -27,6 +27,12 @@ function encoders.asked(reader, given)
   for _, key in ipairs { "budget_tokens", "cache_tokens" } do
     if out[key] ~= nil then out[key] = inside:whole(key, out[key], 0, 2 ^ 30) end
   end
+  for _, key in ipairs { "pixel_s", "item_s" } do
+    local value, range = out[key], schema.entry("deployment.encoder." .. key).range
+    if value ~= nil and not (type(value) == "number" and value >= range.min and value <= range.max) then
+      inside:fail(key, "expected %g to %g seconds, found %s", range.min, range.max, core.describe(value))
+    end
+  end
   schema.check(reader, "deployment.encoder.mode", out.mode)
   return out
 end
@@ -50,6 +56,20 @@ local function without_cache(reader, deployment)
   local out = core.copy(core.plain(deployment), { kv_blocks = 1 })
   out.encoder = nil
   return out
+end
+
+--- GPUs that only encode; 0 where there are none.
+---@param pool table? of encoders.of
+function encoders.gpus(pool)
+  if not pool then return 0 end
+  local own = pool.prepared.deployment
+  return pool.count * own.tp * own.cp * own.pp * own.dp
+end
+
+--- Why no command starts a candidate of a plan; nil where one does.
+function encoders.without_command(candidate)
+  return candidate.encoders and "commands of GPUs that only encode, and of what carries their embeddings, are not "
+    .. "written" or nil
 end
 
 --- {prepared, count, asked, place} of the entry; nil where there is none.

@@ -2,8 +2,10 @@
 -- only encode.
 local core = require "rooflua.base.core"
 local encoder = require "rooflua.machine.encoder"
+local encoders = require "rooflua.serving.encoders"
 local items = require "rooflua.machine.items"
 local policy = require "rooflua.policy"
+local processors = require "rooflua.machine.processors"
 local schema = require "rooflua.scenario.schema"
 local shared = require "rooflua.border.encoding"
 
@@ -24,7 +26,7 @@ local function embedding_bytes(model) return 2 * math.max(model.hidden_size, mod
 ---@param step integer? most tokens of a step
 local function rules_of(prepared, asked, step)
   local of = prepared.engine and prepared.engine.values or {}
-  local by_step = of.encoder_by_step and step and math.max(step, prepared.model.vision.image_tokens) or nil
+  local by_step = of.encoder_by_step and step and math.max(step, processors.largest(prepared.model)) or nil
   local cache = of.encoder_cache_bytes and math.floor(of.encoder_cache_bytes / embedding_bytes(prepared.model))
     or by_step or unlimited
   return { budget_tokens = asked.budget_tokens or by_step or 0, cache_tokens = asked.cache_tokens or cache,
@@ -36,17 +38,17 @@ end
 local function mode_of(asked) return asked.mode == "tensor" and "weights" or asked.mode end
 
 --- A pool of encoders as the engine reads it. Embeddings go over the network where nothing else is stated.
-local function pool_of(reader, encoders, network)
-  local prepared = encoders.prepared
+local function pool_of(reader, pool, network)
+  local prepared = pool.prepared
   local hardware, engine = prepared.hardware, prepared.engine
   local bytes_per_s = network.bytes_per_s or hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s
     or hardware.link_bytes_per_s
   if not (bytes_per_s > 0) then
-    reader:fail(encoders.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
+    reader:fail(pool.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
   end
-  local rules = rules_of(prepared, encoders.asked, engine and engine.values.max_num_batched_tokens)
+  local rules = rules_of(prepared, pool.asked, engine and engine.values.max_num_batched_tokens)
   rules.shares, rules.whole, rules.splits = true, false, true
-  return { replicas = encoders.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
+  return { replicas = pool.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
     bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
 end
 
@@ -67,7 +69,8 @@ end
 
 --- Adds a machine on which items are encoded. Returns its number.
 local function add_machine(self, prepared, asked)
-  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(asked) }))
+  self.pricers[#self.pricers + 1] = shared.shared(encoder.pricer(prepared, { mode = mode_of(asked),
+    item_s = asked.item_s }))
   return #self.pricers
 end
 
@@ -107,15 +110,36 @@ function encoding.of(reader, given, all, source)
       first.model.name)
   end
   local out = items.begin(Encoding {}, description)
-  out.machine = shared.shared(function(size) return encoder.host_s(first, size) end)
-  out.pricers, out.config = {}, { replicas = {} }
+  local asked = all.replicas[1].encoder or {}
+  out.machine = shared.shared(function(size) return encoder.host_s(first, size, asked.pixel_s) end)
+  out.is_stated = ((all.encoders and all.encoders.asked or asked).item_s or 0) > 0
+  out.pricers, out.config, out.prepared = {}, { replicas = {} }, first
   add_replicas(out, reader, all.replicas)
-  note(first, encoder.doubt)
+  note(first, out.is_stated and encoder.few_rows or encoder.doubt)
   if all.encoders then
     out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
+    local gpus = encoders.gpus(all.encoders)
+    note(first, ("encoder: %d of the GPUs only encode%s"):format(gpus,
+      all.pools and "; GPU-hours and dollars of pools are without them" or ""))
   end
   return out, items.with_tokens(out, source)
+end
+
+--- What intervals read of the passes of a run: {prepared, evidence of a pass over the first item, host_s = of preparing
+--- an item, the mean, is_pool, replicas}; nil where no item was sent.
+function encoding.told(self)
+  local sum, count = 0, 0
+  for number, uses in ipairs(self.uses) do
+    sum, count = sum + uses * self.machine(self.sizes[number]), count + uses
+  end
+  if count == 0 then return nil end
+  local found = self.pricers[#self.pricers] { self.kinds[1] }
+  local evidence = {}
+  for name, seconds in pairs(found.evidence_s) do evidence[name] = seconds / found.time_s end
+  return { prepared = self.prepared, evidence = evidence, host_s = self.is_stated and 0 or sum / count,
+    is_pool = self.config.pool ~= nil,
+    replicas = #self.config.replicas }
 end
 
 --- What the engine calls: the time that a server takes for an item of that kind, before it goes to an engine.

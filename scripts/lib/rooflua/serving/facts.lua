@@ -1,13 +1,15 @@
 -- What a scenario says of its machine and its load, for files in the formats of other tools.
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
+local encoders = require "rooflua.serving.encoders"
 local policies = require "rooflua.serving.policies"
 local replicas = require "rooflua.serving.replicas"
 
 local facts = {}
 
---- GPUs and engines by the role of their replicas. A rank of attention is a part of an engine.
-local function machines_of(list)
+--- GPUs and engines by the role of their replicas, and those that only encode. A rank of attention is a part of an
+--- engine.
+local function machines_of(list, pool)
   local gpus, engines = { both = 0, prefill = 0, decode = 0 }, { both = 0, prefill = 0, decode = 0 }
   for _, each in ipairs(list) do
     local role, deployment = each.config.role, each.deployment
@@ -16,6 +18,7 @@ local function machines_of(list)
       engines[role], gpus[role] = engines[role] + 1, gpus[role] + deployment.expert_gpus
     end
   end
+  gpus.encode, engines.encode = encoders.gpus(pool), pool and pool.count or 0
   return gpus, engines
 end
 
@@ -28,7 +31,7 @@ local function has_frontend(given)
 end
 
 --- {model, hardware, precision, tp, pp, dp, ep, cp, expert_gpus} of the first replica, {gpus, engines} by role
---- (both, prefill, decode),
+--- (both, prefill, decode, encode),
 --- speculates, frontend (whether requests spend time outside of the engine), and as far as the workload says them
 --- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name). `policies`: serving/policies.lua.
 function facts.of(reader, given)
@@ -42,7 +45,7 @@ function facts.of(reader, given)
     expert_gpus = deployment.expert_gpus,
     speculates = speculates, frontend = has_frontend(given), clients = traffic.max_concurrency,
     workload = given.workload.name }
-  out.gpus, out.engines = machines_of(list)
+  out.gpus, out.engines = machines_of(list, encoders.of(reader, given))
   out.policies = policies.of(given, first)
   if traffic.burstiness and type(rate) == "number" then
     out.rate_per_s, out.burstiness = rate, traffic.burstiness

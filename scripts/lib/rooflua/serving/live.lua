@@ -139,6 +139,7 @@ function live.begin(reader, given, options)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
     router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list), around)
   return adopt { run = run, file = reader.file, given = written, replicas = list, router = router, metrics = metrics,
+    encoders = all.encoders, encoding = all.encoder and function() return encoding.told(all.encoder) end or nil,
     tiers = all.tiers, surroundings = around, journal = config.journal, history = {} }
 end
 

@@ -46,11 +46,11 @@ end
 local function transfer_of(reader, network, list, declared)
   local first = list[1]
   local bytes = network.bytes_per_token and { bytes_per_token = network.bytes_per_token }
-    or native.kv_of_prompts(first.prepared.model, first.deployment.kv)
+    or native.kv_of_prompts(first.prepared.model, first.deployment)
   local copies = copies_of(reader, network, list, bytes.bytes_per_token)
   if copies ~= 1 then
     bytes = { bytes_per_token = bytes.bytes_per_token * copies, fixed_bytes = bytes.fixed_bytes, bounded = {} }
-    for i, each in ipairs(native.kv_of_prompts(first.prepared.model, first.deployment.kv).bounded) do
+    for i, each in ipairs(native.kv_of_prompts(first.prepared.model, first.deployment).bounded) do
       bytes.bounded[i] = { bytes_per_token = each.bytes_per_token * copies, tokens = each.tokens }
     end
   end

@@ -100,7 +100,9 @@ function swaps.set(state, changes)
   local list = copies(state.replicas)
   if changes.scheduler then
     for _, each in ipairs(list) do
+      local encodes = each.scheduler.encodes -- requests may have images, whoever schedules them
       each.scheduler = within_limits(changes.scheduler, each.config, each.prepared.applied)
+      each.scheduler.encodes = encodes
     end
   end
   if changes.steps then
@@ -170,7 +172,9 @@ function swaps.replace(state, successor)
   local list = copies(state.replicas)
   rebind(list, function(each) return successor(each.prepared.step_policy) or each.prepared.step_policy end)
   for _, each in ipairs(list) do
+    local encodes = each.scheduler.encodes
     each.scheduler = successor(each.scheduler) or each.scheduler
+    each.scheduler.encodes = encodes
     each.steps.all = list[1].prepared.corrections
     if each.speculation then
       local own = changed_speculation(each.speculation, function(before) return successor(before) or before end)
@@ -240,7 +244,8 @@ function swaps.fork(state, own)
     replicas.each(list, "steps"), router, metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list),
     around)
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
-    tiers = tiers, surroundings = around, journal = state.journal, history = { core.unpack(state.history) } }
+    encoders = state.encoders, encoding = state.encoding, tiers = tiers, surroundings = around,
+    journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 return swaps

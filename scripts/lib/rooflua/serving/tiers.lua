@@ -33,7 +33,7 @@ end
 
 --- What a replica keeps of a token in layers that keep all of them.
 local function kept_bytes(replica)
-  return native.kv_of_prompts(replica.prepared.model, replica.deployment.kv).bytes_per_token
+  return native.kv_of_prompts(replica.prepared.model, replica.deployment).bytes_per_token
 end
 
 --- Bytes per token of a replica. Stores hold content of any replica, so all of them lay it out alike.

@@ -31,7 +31,7 @@ local function machine_of(facts)
   local gpus, engines = facts.gpus, facts.engines
   local is_split = gpus.decode > 0
   local attention = facts.dp > 1 and "true" or "false"
-  if not is_split and engines.both == 1 then
+  if not is_split and engines.both == 1 and (engines.encode or 0) == 0 then
     return { is_multinode = false, disagg = false, tp = gpus.both, ep = facts.ep, dp_attention = attention }
   end
   return { is_multinode = true, disagg = is_split, prefill_tp = facts.tp, prefill_ep = facts.ep,
@@ -42,7 +42,7 @@ end
 --- GPUs of all replicas, of those that decode, and of those that prefill.
 local function divisors(facts)
   local gpus = facts.gpus
-  local all = gpus.both + gpus.prefill + gpus.decode
+  local all = gpus.both + gpus.prefill + gpus.decode + (gpus.encode or 0)
   return all, gpus.decode > 0 and gpus.decode or all, gpus.prefill > 0 and gpus.prefill or all
 end
 

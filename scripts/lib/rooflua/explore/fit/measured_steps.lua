@@ -10,6 +10,7 @@ local changes = require "rooflua.applied.changes"
 local prices = require "rooflua.machine.prices"
 local reading = require "rooflua.schedules.reading"
 local replicas = require "rooflua.serving.replicas"
+local spec = require "rooflua.spec"
 local statistics = require "rooflua.base.statistics"
 local units = require "rooflua.text.units"
 
@@ -78,7 +79,7 @@ function measured_steps.read(list, scenario, seed)
     local schedule = reading.of(path)
     if not schedule.says.time then fail("%s: %s does not say how long its steps took", path, schedule.name) end
     if not schedule.says.contexts then
-      mean_context = mean_context or load.mean_context(scenario.workload, seed)
+      mean_context = mean_context or load.mean_context(scenario.workload, seed, spec.model(scenario.model))
     end
     local steps, left_out = {}, 0
     for _, step in ipairs(schedule.steps) do

@@ -53,7 +53,8 @@ function items.names(question, list)
   local out, count = {}, {}
   for i, each in ipairs(list) do
     local candidate = each.item.candidate
-    out[i] = ("%s, %s"):format(question.gpus[candidate.gpu].label, candidates.widths_text(candidate))
+    out[i] = ("%s, %s%s"):format(question.gpus[candidate.gpu].label, candidates.widths_text(candidate),
+      candidate.encoders and ", " .. words.encoders(candidate) or "")
     count[out[i]] = (count[out[i]] or 0) + 1
   end
   for i, each in ipairs(list) do
