@@ -124,19 +124,6 @@ Json frame(const char* kind) {
   return out;
 }
 
-/// What scripts say of an answer beside the metrics of a page.
-void add_figures(Scenario& scenario, const std::vector<VariantResult>& results, Json& out) {
-  Json documents = Json::array(), numbers = Json::array();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!results[i].known()) continue;
-    documents.push_back(results[i].document);
-    numbers.push_back(static_cast<std::int64_t>(i + 1));
-  }
-  const Json told = scenario.laboratory("figures", {documents, numbers});
-  for (const Json& each : told.find("columns")->items()) out["columns"].push_back(each);
-  out["facts"] = *told.find("facts");
-}
-
 Json answer_frame(Scenario& scenario, const std::vector<VariantResult>& results,
                   const script::OwnReport& own) {
   Json out = frame("answer");
@@ -159,7 +146,7 @@ Json answer_frame(Scenario& scenario, const std::vector<VariantResult>& results,
     if (each.known()) out["report"].push_back(each.text);
   }
   if (!own.text.empty()) out["report"].push_back(own.text);
-  if (whole && scenario.kind() == "serve") add_figures(scenario, results, out);
+  add_figures(scenario, results, out);
   return out;
 }
 
@@ -195,7 +182,7 @@ Json columns_with_seed(script::Vm& vm, const Subject& subject, const State& stat
   Scenario scenario = opened(vm, subject, options);
   const std::vector<VariantResult> results = run_variants(scenario, {});
   check_any(results);
-  return columns_of(results);
+  return all_columns(scenario, results);
 }
 
 /// Adds what the changes are over several seeds, so that noise is known to be noise.
@@ -247,7 +234,7 @@ void run_pins(script::Vm& vm, const Subject& subject, const State& state, const 
       check_any(results);
       const script::OwnReport report = own_report(scenario, results);
       const Json before = script::run_document(scenario, results, report);
-      out["columns"] = columns_of(results);
+      out["columns"] = all_columns(scenario, results);
       out["compared"] = vm.call(module, "compared", {before, document});
     } catch (const std::exception& error) {
       out["problem"] = message_of(error);

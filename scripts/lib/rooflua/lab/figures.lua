@@ -117,6 +117,7 @@ function figures.of(opened, documents, numbers)
   end
   if #documents == 1 then
     local summary = documents[1].summary
+    if summary.completed == 0 then facts[1] = "no request was completed" end
     facts[#facts + 1] = start_text(opened, opening.variant(opened, numbers[1]))
     facts[#facts + 1] = parts_text("TTFT", summary.ttft_parts_s)
     facts[#facts + 1] = parts_text("E2E of the slowest 1 %", summary.e2e_parts_slowest_1pct_s)

@@ -30,9 +30,11 @@ local function found_step(opened, which)
       if last.start_s > start_s then break end
       local priced = simulation:explain(number)
       simulation:close()
-      return priced, ("A step of replica %d from %.6f s, %s: %s, %s of %s tokens"):format(number, start_s,
-        units.text(last.end_s - last.start_s, "s"), units.counted(last.decodes, "decode"),
-        units.counted(last.prefills, "prompt"), units.grouped(last.prefill_tokens))
+      for _, row in ipairs(priced.rows) do row.time_s = row.time_s * (row.count or 1) end -- as documents have it
+      local prompts = last.prefills > 0 and (", %s of %s tokens"):format(units.counted(last.prefills, "prompt"),
+        units.grouped(last.prefill_tokens)) or ""
+      return priced, ("A step of replica %d from %.6f s, %s: %s%s"):format(number, start_s,
+        units.text(last.end_s - last.start_s, "s"), units.counted(last.decodes, "decode"), prompts)
     end
   until not simulation:step(1)
   return core.fail("no step of replica %d began at %s s", number, start)
