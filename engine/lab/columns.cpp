@@ -6,6 +6,7 @@
 
 #include "measure/html/parts.h"
 #include "measure/record/metrics.h"
+#include "script/run_documents.h"
 
 namespace rooflua::lab {
 
@@ -84,6 +85,26 @@ Json columns_of(const std::vector<VariantResult>& results) {
     if (std::find(seen.begin(), seen.end(), each.metric) == seen.end())
       out.push_back(column_json(each, results, false));
   return out;
+}
+
+void add_figures(script::Scenario& scenario, const std::vector<VariantResult>& results, Json& out) {
+  if (scenario.kind() != "serve" || script::is_partial(results)) return;
+  Json documents = Json::array(), numbers = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].known()) continue;
+    documents.push_back(results[i].document);
+    numbers.push_back(static_cast<std::int64_t>(i + 1));
+  }
+  const Json told = scenario.laboratory("figures", {documents, numbers});
+  for (const Json& each : told.find("columns")->items()) out["columns"].push_back(each);
+  out["facts"] = *told.find("facts");
+}
+
+Json all_columns(script::Scenario& scenario, const std::vector<VariantResult>& results) {
+  Json out = Json::object();
+  out["columns"] = columns_of(results);
+  add_figures(scenario, results, out);
+  return *out.find("columns");
 }
 
 }  // namespace rooflua::lab

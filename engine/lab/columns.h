@@ -13,4 +13,12 @@ namespace rooflua::lab {
 /// that is known.
 Json columns_of(const std::vector<script::VariantResult>& results);
 
+/// Adds to {columns} what scripts say of an answer beside the metrics of a page: columns, facts
+/// (lab/figures.lua). Nothing for a run that was stopped, or that serves nothing.
+void add_figures(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
+                 Json& out);
+
+/// columns_of, with those of add_figures.
+Json all_columns(script::Scenario& scenario, const std::vector<script::VariantResult>& results);
+
 }  // namespace rooflua::lab

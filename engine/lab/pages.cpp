@@ -247,9 +247,10 @@ bool Laboratory::answer_picture(Exchange& exchange, const std::string& name, boo
   if (!known_.problem.empty()) throw Refused(422, known_.problem);
   if (known_.opened.is_null()) return false;
   const Json* views = known_.opened.find("views");
+  const std::string kind = name.substr(0, name.find('/'));  // "request/17" is a "request"
   std::string title;
   for (const Json& each : views == nullptr ? Json::Array() : views->items())
-    if (text_of(each, "name") == name) title = text_of(each, "title");
+    if (text_of(each, "name") == kind) title = text_of(each, "title");
   Picture* own = nullptr;
   if (const auto found = known_.pictures.find(name); found != known_.pictures.end())
     own = &found->second;

@@ -1,6 +1,7 @@
 #include "lab/question.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
 #include "base/json_text.h"
@@ -22,6 +23,9 @@ using script::Scenario;
 using script::VariantResult;
 
 constexpr const char* module = "rooflua.lab.questions";
+/// Seeds of which a pin and the answer are compared, and what they may take.
+constexpr int pin_seeds = 5;
+constexpr std::chrono::seconds most_for_seeds{10};
 
 script::ScenarioOptions options_of(const Subject& subject, const State& state) {
   script::ScenarioOptions out = subject.options;
@@ -142,10 +146,12 @@ Json answer_frame(Scenario& scenario, const std::vector<VariantResult>& results,
     if (each.known()) out["report"].push_back(each.text);
   }
   if (!own.text.empty()) out["report"].push_back(own.text);
+  add_figures(scenario, results, out);
   return out;
 }
 
 /// The numbers first; then the run again with what pictures draw, which takes longer.
+/// @return the frame of the answer; null where it was stopped
 Json run_whole(Scenario& scenario, const Subject& subject, const script::ScenarioOptions& options,
                const Send& send) {
   const std::vector<VariantResult> results = run_variants(scenario, {});
@@ -165,16 +171,61 @@ Json run_whole(Scenario& scenario, const Subject& subject, const script::Scenari
   pictures["sections"] = sections_json(page);
   pictures["html"] = page.text();
   send(pictures);
-  return *told.find("document");
+  return told;
+}
+
+/// The columns of a state whose seed is so much greater.
+Json columns_with_seed(script::Vm& vm, const Subject& subject, const State& state, int more) {
+  vm.call(module, "replace_files", {state.texts});
+  script::ScenarioOptions options = options_of(subject, state);
+  options.seed = static_cast<long>(opened(vm, subject, options).seed()) + more;
+  Scenario scenario = opened(vm, subject, options);
+  const std::vector<VariantResult> results = run_variants(scenario, {});
+  check_any(results);
+  return all_columns(scenario, results);
+}
+
+/// Adds what the changes are over several seeds, so that noise is known to be noise.
+/// @param now  the columns of the answer
+/// @param of   frames of pins, by number
+void add_seeds(script::Vm& vm, const Subject& subject, const State& state, const Json& now,
+               std::vector<Json>& of, const Send& send) {
+  std::vector<Json> runs(of.size(), Json::array());
+  const auto add = [&](std::size_t i, const Json& before, const Json& after) {
+    Json run = Json::object();
+    run["before"] = before;
+    run["after"] = after;
+    runs[i].push_back(std::move(run));
+  };
+  for (std::size_t i = 0; i < of.size(); ++i)
+    if (const Json* own = of[i].find("columns")) add(i, *own, now);
+  const auto began = std::chrono::steady_clock::now();
+  for (int more = 1; more < pin_seeds; ++more) {
+    const Json after = columns_with_seed(vm, subject, state, more);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (runs[i].items().empty()) continue;
+      const State own = State::of(*state.pins.items()[i].find("state"));
+      add(i, columns_with_seed(vm, subject, own, more), after);
+      if (is_stopped()) return;
+    }
+    if (std::chrono::steady_clock::now() - began > most_for_seeds) break;
+  }
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (runs[i].items().size() < 2) continue;
+    of[i]["seeds"] = static_cast<std::int64_t>(runs[i].items().size());
+    of[i]["changes"] = vm.call(module, "changes", {runs[i]});
+    send(of[i]);
+  }
 }
 
 /// The answers of pins, and how the answer differs from each.
-void run_pins(script::Vm& vm, const Subject& subject, const State& state, const Json& document,
+void run_pins(script::Vm& vm, const Subject& subject, const State& state, const Json& told,
               const Send& send) {
-  std::int64_t number = 0;
+  const Json& document = *told.find("document");
+  std::vector<Json> frames;
   for (const Json& each : state.pins.items()) {
     Json out = frame("pin");
-    out["number"] = number++;
+    out["number"] = static_cast<std::int64_t>(frames.size());
     try {
       const State own = State::of(*each.find("state"));
       vm.call(module, "replace_files", {own.texts});
@@ -183,14 +234,17 @@ void run_pins(script::Vm& vm, const Subject& subject, const State& state, const 
       check_any(results);
       const script::OwnReport report = own_report(scenario, results);
       const Json before = script::run_document(scenario, results, report);
-      out["columns"] = columns_of(results);
+      out["columns"] = all_columns(scenario, results);
       out["compared"] = vm.call(module, "compared", {before, document});
     } catch (const std::exception& error) {
       out["problem"] = message_of(error);
     }
     if (is_stopped()) return;
     send(out);
+    frames.push_back(std::move(out));
   }
+  if (told.find("variants")->items().size() == 1)
+    add_seeds(vm, subject, state, *told.find("columns"), frames, send);
 }
 
 std::string name_of(const Json& pin, const std::string& variant) {
@@ -317,8 +371,8 @@ void answer(script::Vm& vm, const Subject& subject, const State& state, const st
     if (view == knobs) return tell_opened(scenario, subject, state, options, send);
     if (view == pins) return run_overlay(vm, subject, state, send);
     if (!view.empty()) return run_view(vm, subject, state, scenario, view, send);
-    const Json document = run_whole(scenario, subject, options, send);
-    if (!document.is_null()) run_pins(vm, subject, state, document, send);
+    const Json told = run_whole(scenario, subject, options, send);
+    if (!told.is_null() && !state.pins.items().empty()) run_pins(vm, subject, state, told, send);
   } catch (const std::exception& error) {
     if (is_stopped()) return;
     Json out = frame("problem");

@@ -43,9 +43,10 @@ inline constexpr const char* pins = "pins";
 
 /// Answers in a process of its own, in frames:
 ///
-///     {frame: "answer", whole, finished, document, columns, variants, notes, report}
+///     {frame: "answer", whole, finished, document, columns, variants, notes, report,
+///      facts}
 ///     {frame: "page", sections, html}           the sections of --html, and its bytes
-///     {frame: "pin", number, columns, compared | problem}     how the answer differs from a pin's
+///     {frame: "pin", number, columns, compared, seeds, changes | problem}     of a pin
 ///     {frame: "view", name, whole, sections}    in place of these: a picture that is asked for
 ///     {frame: "opened", title, kind, knobs, ...}     in place of these: of lab/questions.lua
 ///     {frame: "problem", message}               in place of what follows

@@ -195,6 +195,10 @@ void Laboratory::take(const std::string& line) {
   } else if (kind == "page") {
     take_page(frame);
   } else if (kind == "pin") {
+    const std::int64_t number = whole_of(frame, "number");
+    const Json before = std::exchange(known_.pins, Json::array());
+    for (const Json& each : before.items())  // that of the same pin had fewer seeds
+      if (whole_of(each, "number") != number) known_.pins.push_back(each);
     known_.pins.push_back(std::move(frame));
   } else {
     fail(text_of(frame, "message"));

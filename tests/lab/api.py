@@ -6,6 +6,8 @@ With TURNS (or ROOFLUA_LAB_TURNS), so many random changes are made, and every an
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -57,14 +59,15 @@ def fits(name, documents):
 
 
 def run(scenario, sets=(), seed=None, extra=()):
-    """The bytes of `rooflua run --json`."""
+    """The bytes of `rooflua run --json`; what it says where it writes none."""
+    (folder / "run.json").unlink(missing_ok=True)
     words = [program, "run", str(scenario), "--quiet", "--json", str(folder / "run.json"), *extra]
     for text in sets:
         words += ["--set", text]
     if seed is not None:
         words += ["--seed", str(seed)]
     done = subprocess.run(words, capture_output=True, text=True, cwd=folder)
-    return (folder / "run.json").read_bytes() if done.returncode == 0 else done.stderr
+    return (folder / "run.json").read_bytes() if (folder / "run.json").exists() else done.stderr
 
 
 def guards(lab):
@@ -95,6 +98,7 @@ def guards(lab):
 def what_is_there(lab):
     """A parameter, a metric and a policy that no code of the laboratory knows."""
     status, state = lab.ask("/api/state")
+    check("problem" not in state, "a fresh laboratory has no problem", state.get("problem"))
     knobs = {knob["path"]: knob for knob in state["knobs"]}
     check(status == 200 and state["title"] == "small", "the state is told")
     own = knobs.get("metrics.waits.patience_s") or {}
@@ -178,6 +182,15 @@ def pictures(lab):
         html = "".join(each["html"] for each in picture.get("sections", []))
         check(status == 200 and picture["whole"] and "problem" not in picture and html, f"picture {name}",
               picture.get("problem", picture))
+    opened = {re.search(f'data-open="({kind}/[^"]+)"', json.dumps(drawn).replace('\\"', '"')).group(1)
+              for kind in ("step", "request")}
+    for name in sorted(opened):
+        picture = lab.ask("/api/picture/" + name)[1]
+        check(picture["whole"] and "problem" not in picture and "<svg" in picture["sections"][0]["html"],
+              f"a click opens {name}", picture.get("problem"))
+        drawn.append(picture)
+    for name in ("step/1@9e9", "request/x", "memory/1", "request/999999"):
+        check("problem" in lab.ask("/api/picture/" + name)[1], f"there is no picture {name}")
     check(lab.ask("/api/picture/nothing")[0] == 404, "another one is not there")
     fits("lab_picture", drawn)
     fits("lab_state", [state])
@@ -196,6 +209,14 @@ def exported_scenario(lab):
         given, own = lab.raw("/api/export/json")[2], run("exported.lua", [])
         same = not isinstance(own, str) and summaries(own) == summaries(given)
         check(same, f"the exported scenario with {sets} gives the same answer", own)
+    for sets, seed in ([], None), (["workload.rate_per_s=20", "scheduler=sjf", "deployment={\"tp\": 2}"], 3):
+        lab.put(set=sets, seed=seed)
+        lab.answer()
+        given = lab.raw("/api/export/json")[2]
+        words = shlex.split(lab.ask("/api/state")[1]["command"])
+        subprocess.run([program, *words[1:], "--quiet", "--json", "command.json"], cwd=folder, check=True,
+                       capture_output=True)
+        check((folder / "command.json").read_bytes() == given, f"the command with {sets} gives the bytes", words)
     lab.put(set=["scheduler.max_num_seqs=-1"])
     check(lab.raw("/api/export/lua")[0] == 422, "a state that is refused is not exported")
     lab.put(set=[])
@@ -286,7 +307,20 @@ def pinned(lab):
     both = told["pins"]
     check(len(both) == 2 and both[0]["columns"] and "no difference" in both[1]["compared"]["text"],
           "pins are compared, and the same is no difference", both)
+    while not all("changes" in each for each in told["pins"]) and time.time() < deadline:
+        told = lab.answer(after=told["sequence"])[1]
+    changes = [{each["name"]: each for each in pin.get("changes", [])} for pin in told["pins"]]
+    rate = changes[0].get("requests_per_s", {})
+    check(told["pins"][0].get("seeds") == 5 and rate.get("low", 0) > 1 and not rate["none"],
+          "a change has an interval over the seeds", rate)
+    check(changes[1] and all(each["none"] for each in changes[1].values()), "and the same is noise with every seed")
     fits("lab_answer", [told])
+    column = {each["name"]: each for each in told["columns"]}.get("dollars_per_million_output_tokens", {})
+    speed = told["document"]["variants"][0]["summary"]["output_tokens_per_s"]
+    price = re.search(r"\$(\d+\.\d+) per hour", column.get("help", "$0.00 per hour")).group(1)
+    check(column and abs(column["values"][0] * speed * 3600 / 1e6 - float(price)) < 0.01, "an answer has its cost",
+          column)
+    check(any("would start" in line for line in told["facts"]), "and says that the engine would start", told["facts"])
 
 
 def border(lab):

@@ -120,7 +120,8 @@ async function walk(browser, problems) {
   await page.click("#pin");
   await changed(page, () => type(page, "deployment.tp", "2"));
   await page.waitForFunction(() => /[-+]\d+\.\d %/.test(document.getElementById("pins").textContent), { timeout: 15000 });
-  check(await page.$$eval(".card .delta", (all) => all.length > 3), "changes against the pin stand in the cards");
+  await page.waitForFunction(() => document.querySelectorAll(".card .delta").length > 3, { timeout: 15000 });
+  check(true, "changes against the pin stand in the cards");
   await page.screenshot({ path: "pinned.png" });
 
   for (const digit of ["2", "5", "1"]) {
@@ -132,6 +133,7 @@ async function walk(browser, problems) {
     await page.screenshot({ path: `picture${digit}.png` });
   }
 
+  await opensStep(page);
   await page.keyboard.press("e");
   await page.waitForFunction(() => document.getElementById("text").value.length > 100);
   await page.select("#file", "small.lua");
@@ -180,6 +182,35 @@ async function walk(browser, problems) {
   child.kill("SIGTERM");
   const status = await new Promise((go) => child.once("exit", go));
   check(status === 0, "TERM ends it", status);
+}
+
+/** A step and a request are opened from the picture of one second: by Enter and by a click. Pins have several seeds. */
+async function opensStep(page) {
+  const heading = () => page.$eval("#picture h2", (each) => each.textContent);
+  const drawn = (words) => page.waitForFunction((start) => {
+    const own = document.querySelector("#picture:not(.old) h2");
+    return own && own.textContent.startsWith(start);
+  }, { timeout: 30000 }, words);
+  await page.click('#tabs button[data-name="steps"]');
+  await drawn("One second");
+  await page.screenshot({ path: "second.png" });
+  await page.evaluate(() => document.querySelector('#picture [tabindex="0"]').focus());
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await drawn("A step of replica 1");
+  check(true, "Enter opens a step", await heading());
+  await page.$eval("#picture svg title", (title) => title.parentNode.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  check(await page.$eval("#picture .picked", (line) => line.textContent.length > 5), "a click tells what a point is");
+  await page.screenshot({ path: "step.png" });
+  await page.click('#tabs button[data-name="steps"]');
+  await drawn("One second");
+  await page.$eval('#picture [data-open^="request/"] text', (row) => row.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await drawn("Request ");
+  check(true, "a click opens a request", await heading());
+  await page.waitForFunction(() => [...document.querySelectorAll("#pins .delta")].some((each) => /5 seeds/.test(each.title)),
+    { timeout: 30000 });
+  check(true, "changes against the pin are over five seeds");
+  await page.evaluate(() => document.activeElement.blur());
 }
 
 async function byKeyboard(page) {

@@ -18,18 +18,25 @@ export function rangeOf(column) {
   return interval && interval.text ? interval.text.replace(/^[^(]*\(([^;)]*).*$/, "$1") : "";
 }
 
-/** "+4.2 %", "no difference" where a change is noise; "" where nothing is compared. */
-export function changeOf(column, now, before, flat) {
+/**
+ * "+4.2 %", "no difference" where a change is noise; "" where nothing is compared. `pin`: of an answer; where several
+ * seeds were compared, the mean change over them, and its interval in `range`.
+ */
+export function changeOf(column, now, before, pin) {
+  const over = ((pin && pin.changes) || []).find((each) => each.name === column.name);
+  const flat = pin && pin.compared ? pin.compared.flat_frac : 0;
   if (typeof now !== "number" || typeof before !== "number") return { text: "", kind: "" };
   if (now === before) return { text: "the same", kind: "" };
   if (before === 0) return { text: "from 0", kind: "" };
-  const change = now / before - 1;
-  if (Math.abs(change) <= (flat ?? 0)) return { text: "no difference", kind: "" };
-  const percent = `${change > 0 ? "+" : ""}${(100 * change).toFixed(1)} %`;
-  const text = Math.abs(change) >= 2 ? `×${(now / before).toPrecision(3)}` : percent;
+  const change = over ? over.mean : now / before - 1;
+  const range = over ? `${percentOf(over.low)} to ${percentOf(over.high)} over ${pin.seeds} seeds` : "";
+  if (over ? over.none : Math.abs(change) <= flat) return { text: "no difference", kind: "", range };
+  const text = Math.abs(change) >= 2 ? `×${(1 + change).toPrecision(3)}` : percentOf(change);
   const kind = column.better === "neither" ? "" : (column.better === "more") === change > 0 ? "better" : "worse";
-  return { text, kind };
+  return { text, kind, range };
 }
+
+const percentOf = (share) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)} %`;
 
 function wanted(answer) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -46,10 +53,10 @@ function against(answer, column) {
   const pin = (answer.pins || [])[0];
   const other = pin && pin.columns && pin.columns.find((each) => each.name === column.name);
   if (!other) return null;
-  const flat = pin.compared && pin.compared.flat_frac;
-  const { text, kind } = changeOf(column, column.values[0], other.values[0], flat);
+  const { text, kind, range } = changeOf(column, column.values[0], other.values[0], pin);
   if (!text) return null;
-  return element("span", { class: `delta ${kind}`, title: `pinned: ${other.texts[0]} ${other.unit}` }, text);
+  const title = [`pinned: ${other.texts[0]} ${other.unit}`, range].filter(Boolean).join("; ");
+  return element("span", { class: `delta ${kind}`, title }, text);
 }
 
 function card(answer, column) {
@@ -116,6 +123,7 @@ function draw(keepsChooser = false) {
   else if (answer.variants.length > 1) parts.push(tableOf(answer, columns));
   else parts.push(element("div", { class: "cards" }, ...columns.map((column) => card(answer, column))));
   if (answer.variants.length === 1) parts.push(...evidenceOf(answer.variants[0]));
+  parts.push(...(answer.facts || []).map((line) => element("div", { class: "e-key fact" }, line)));
   for (const [title, lines] of [["Notes", answer.notes], ["Report", answer.report]]) {
     if (!lines || lines.length === 0) continue;
     const before = place.querySelector(`details[data-name="${title}"]`);
@@ -151,7 +159,7 @@ on("answer", (answer) => {
   if (answer.columns) {
     const isNew = !shown || shown.version !== answer.version || shown.whole !== answer.whole
       || shown.finished !== answer.finished;
-    const isPinned = shown && shown.pins.length !== answer.pins.length;
+    const isPinned = shown && JSON.stringify(shown.pins) !== JSON.stringify(answer.pins);
     shown = answer;
     if (isNew || isPinned) draw();
     if (isNew) performance.mark(answer.whole ? "whole" : "first", { detail: answer.version });

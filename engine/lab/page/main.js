@@ -1,6 +1,6 @@
 // The page of a laboratory: buttons, keys, exports.
 
-import { address, begin, canRedo, canUndo, on, redo, undo } from "./state.js";
+import { address, begin, canRedo, canUndo, on, redo, state, undo } from "./state.js";
 import "./answer.js";
 import { chooseAt } from "./pictures.js";
 import { pin } from "./pins.js";
@@ -47,6 +47,7 @@ for (const what of ["json", "html", "lua"]) at(`as-${what}`).href = address(`/ap
 on("state", () => {
   at("undo").disabled = !canUndo();
   at("redo").disabled = !canRedo();
+  at("unsaved").hidden = Object.keys(state.texts).length === 0;
 });
 on("opened", (opened) => {
   at("as-lua").hidden = !opened.exports_lua;

@@ -13,7 +13,7 @@ function draw() {
   const list = all();
   if (!chosen && sections.length) chosen = sections[0].name;
   tabs.replaceChildren(...list.map((one, i) => {
-    const isChosen = one.name === chosen ? "true" : "false";
+    const isChosen = one.name === chosen.split("/")[0] ? "true" : "false";
     const out = element("button", { role: "tab", "aria-selected": isChosen, "data-name": one.name },
       ...(i < 9 ? [element("kbd", {}, String(i + 1))] : []), one.title);
     out.addEventListener("click", () => choose(one.name));
@@ -29,6 +29,37 @@ function choose(name) {
   show();
 }
 
+// --- what a click in a picture opens: another picture, or the words that stand in a tooltip
+
+function openFrom(target) {
+  const opener = target.closest("[data-open]");
+  if (opener) return choose(opener.dataset.open);
+  const title = target.closest("svg *")?.querySelector(":scope > title")
+    ?? target.closest("svg g")?.querySelector(":scope > title");
+  if (!title) return;
+  let line = picture.querySelector(".picked");
+  if (!line) picture.prepend(line = element("p", { class: "picked", role: "status" }));
+  line.textContent = title.textContent;
+}
+
+/** One of them is reached by Tab, the others by the arrow keys. */
+function reachable() {
+  const list = [...picture.querySelectorAll("[data-open]")];
+  list.forEach((each, i) => each.setAttribute("tabindex", i === 0 ? 0 : -1));
+}
+
+picture.addEventListener("click", (event) => openFrom(event.target));
+picture.addEventListener("keydown", (event) => {
+  const list = [...picture.querySelectorAll("[data-open]")], at = list.indexOf(event.target);
+  if (at < 0) return;
+  if (event.key === "Enter") openFrom(event.target);
+  const next = list[at + ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key] || 0)];
+  if (!next || next === event.target) return;
+  event.preventDefault();
+  next.setAttribute("tabindex", 0);
+  next.focus();
+});
+
 /** Follows a picture until it is whole, another one is chosen, or the state is another one. */
 async function show() {
   const own = ++going, name = chosen, of = version;
@@ -37,7 +68,7 @@ async function show() {
   for (let after = 0; own === going;) {
     let told;
     try {
-      told = await ask(`/api/picture/${encodeURIComponent(name)}?after=${after}`);
+      told = await ask(`/api/picture/${name}?after=${after}`);
     } catch (problem) {
       if (own !== going) return;
       picture.replaceChildren(element("p", { class: "note" }, problem.message));
@@ -62,6 +93,7 @@ function put(told) {
   else if (!told.whole) parts.push(element("p", { class: "note" }, "more follows …"));
   if (parts.length === 0) parts.push(element("p", { class: "note" }, "there is nothing to show"));
   picture.replaceChildren(...parts);
+  reachable();
   picture.classList.remove("old");
   picture.dataset.version = told.version;
   picture.dataset.whole = told.whole;

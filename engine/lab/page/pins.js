@@ -5,7 +5,7 @@ import { changeOf, rangeOf, unitOf } from "./answer.js";
 import { element } from "./knobs.js";
 
 const place = document.getElementById("pins"), most = 6;
-const known = new Map(); // a pinned state, as text -> its columns and which changes are none
+const known = new Map(); // a pinned state, as text -> what the answer has of it
 
 /** What a state is called: what was set, or the scenario. */
 function nameOf(own) {
@@ -46,16 +46,15 @@ function draw(answer) {
 
 function cellOf(column, own, pinned) {
   const name = JSON.stringify(pinned.state);
-  if (own && own.columns) known.set(name, { columns: own.columns, flat: own.compared ? own.compared.flat_frac : 0 });
-  const { columns, flat } = known.get(name) || { columns: [], flat: 0 };
-  const other = columns.find((each) => each.name === column.name);
+  if (own && own.columns) known.set(name, own);
+  const other = ((known.get(name) || {}).columns || []).find((each) => each.name === column.name);
   if (!other) return element("td", { class: "n" }, own && own.problem ? "failed" : "…");
-  const { text, kind } = changeOf(column, column.values[0], other.values[0], flat);
+  const { text, kind, range } = changeOf(column, column.values[0], other.values[0], own);
   const unit = other.unit === column.unit ? "" : ` ${other.unit}`;
   const interval = rangeOf(other);
   return element("td", { class: "n" }, element("span", {}, other.texts[0] + unit),
     ...(interval ? [element("small", { title: "90 % interval" }, ` (${interval})`)] : []),
-    element("span", { class: `delta ${kind}` }, text));
+    element("span", { class: `delta ${kind}`, title: range }, text));
 }
 
 on("answer", (answer) => { if (answer.columns) draw(answer); });

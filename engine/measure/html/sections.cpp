@@ -114,8 +114,8 @@ std::string bars_of(const Json& described, const Context& page) {
   return svg(chart);
 }
 
-/// {title, x = {label, unit}, segments = {names}, rows = {{label, note, spans = {{from, to,
-/// part}}}}}
+/// {title, x = {label, unit}, segments = {names}, rows = {{label, note, open, spans = {{from, to,
+/// part, note, open}}}}}
 std::string gantt_of(const Json& described, const Context& page) {
   GanttChart chart;
   chart.title = text_of(described, "title");
@@ -127,9 +127,11 @@ std::string gantt_of(const Json& described, const Context& page) {
     for (const Json& own : list_of(each, "spans")) {
       const std::int64_t part = whole_of(own, "part");
       if (part >= 0 && static_cast<std::size_t>(part) < chart.parts.size())
-        row.spans.push_back(
-            {number_of(own, "from"), number_of(own, "to"), static_cast<std::size_t>(part)});
+        row.spans.push_back({number_of(own, "from"), number_of(own, "to"),
+                             static_cast<std::size_t>(part), false, text_of(own, "note"),
+                             text_of(own, "open")});
     }
+    row.open = text_of(each, "open");
     chart.rows.push_back(std::move(row));
   }
   return svg(chart);

@@ -14,14 +14,15 @@
 //             variant is the index of the run in the document
 //     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
 //     gantt = {title, kind: "gantt", x: axis, segments: [name, ...],
-//              rows: [{label, note, spans: [{from, to, part: from 0}]}]}
+//              rows: [{label, note, open, spans: [{from, to, part: from 0, note, open}]}]};
+//              a laboratory opens the picture `open` on a click
 //     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
-// Everything but the heading may be missing. `kind` is "scatter" (default), "line", "bar" or "gantt";
-// `folded` is the line after which tables, cards and text are folded away. A limit is a value of
-// y, a mark one of x (kind "line"). A series has one colour in all charts of the page. The value of
-// a limit is added to its label, in the unit of the axis, unless the limit is `plain`. An axis whose
-// label is a parameter of the scenario shows its unit.
+// Everything but the heading may be missing. `kind` is "scatter" (default), "line", "bar" or
+// "gantt"; `folded` is the line after which tables, cards and text are folded away. A limit is a
+// value of y, a mark one of x (kind "line"). A series has one colour in all charts of the page. The
+// value of a limit is added to its label, in the unit of the axis, unless the limit is `plain`. An
+// axis whose label is a parameter of the scenario shows its unit.
 
 #include "base/json.h"
 #include "measure/html/page.h"

@@ -80,6 +80,8 @@ struct GanttSpan {
   double from = 0, to = 0;
   std::size_t part = 0;
   bool thin = false;  // a pause between what runs
+  std::string note = {};  // in the tooltip
+  std::string open = {};  // what a page opens on a click: attribute data-open
 };
 
 struct GanttRow {
@@ -89,6 +91,7 @@ struct GanttRow {
   std::vector<GanttSpan> spans;
   std::optional<std::size_t> after = {};  // the row above that it waited for, until `from`
   double from = 0;
+  std::string open = {};  // as that of a span
 };
 
 /// Rows one below the other over a common time, and lines from marked rows to those that waited for

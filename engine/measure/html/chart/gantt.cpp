@@ -20,16 +20,23 @@ std::string style_of_part(const GanttChart& chart, std::size_t part) {
   return "fill " + (style.empty() ? style_of(0, part) : style);
 }
 
-std::string box(const std::string& style, double left, double right, double middle, double high) {
+/// ` data-open="..."`; nothing where a click opens nothing.
+std::string opens(const std::string& what) {
+  return what.empty() ? "" : " data-open=\"" + escaped(what) + "\"";
+}
+
+std::string box(const std::string& style, double left, double right, double middle, double high,
+                const GanttSpan& of = {}) {
   return "<rect class=\"" + style + "\" x=\"" + pixels(left) + "\" y=\"" +
          pixels(middle - high / 2) + "\" width=\"" + pixels(std::max(right - left, 0.5)) +
-         "\" height=\"" + pixels(high) + "\"/>";
+         "\" height=\"" + pixels(high) + "\"" + opens(of.open) +
+         (of.note.empty() ? "/>" : "><title>" + escaped(of.note) + "</title></rect>");
 }
 
 std::string row_of(const GanttChart& chart, std::size_t index, const Scale& scale) {
   const GanttRow& row = chart.rows[index];
   const double y = middle_of(index);
-  std::string out = "<g><title>" + escaped(row.note) + "</title><text" +
+  std::string out = "<g" + opens(row.open) + "><title>" + escaped(row.note) + "</title><text" +
                     (row.marked ? " class=\"path\"" : "") + " x=\"" + pixels(scale.from() - 6) +
                     "\" y=\"" + pixels(y + 4) + "\" text-anchor=\"end\">" + escaped(row.label) +
                     "</text>";
@@ -37,7 +44,7 @@ std::string row_of(const GanttChart& chart, std::size_t index, const Scale& scal
   for (const GanttSpan& span : row.spans) {
     if (span.to <= span.from) continue;
     const double from = scale(span.from), to = scale(span.to);
-    out += box(style_of_part(chart, span.part), from, to, y, span.thin ? thin_high : bar_high);
+    out += box(style_of_part(chart, span.part), from, to, y, span.thin ? thin_high : bar_high, span);
     if (span.thin) continue;
     left = std::min(left, from);
     right = std::max(right, to);

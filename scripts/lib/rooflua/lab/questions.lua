@@ -1,9 +1,9 @@
 -- What a laboratory asks of an opened scenario (engine/lab/question.cpp).
 local native = require "rooflua.native"
-local application = require "rooflua.applied.application"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local differences = require "rooflua.explore.differences"
+local figures = require "rooflua.lab.figures"
 local files = require "rooflua.sandbox.files"
 local json = require "rooflua.json"
 local knobs = require "rooflua.lab.knobs"
@@ -11,6 +11,7 @@ local levers = require "rooflua.intervals.levers"
 local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local quoting = require "rooflua.text.quoting"
+local Reader = require "rooflua.scenario.reader"
 local rehearsal = require "rooflua.serving.rehearsal"
 local views = require "rooflua.lab.views"
 
@@ -20,13 +21,6 @@ local questions = {}
 function questions.replace_files(texts)
   chunks.edit(texts)
   return true
-end
-
---- What the engine of a scenario gives to its keys; the scenario alone where it cannot be asked.
-local function in_force(opened)
-  local given = opening.variant(opened, 1)
-  local ok, applied = pcall(application.of, opened.reader, given, opened.kind == "serve")
-  return ok and applied.given or given
 end
 
 --- Adds the policies of a value, {path, file, name, key, shipped}, each file once.
@@ -58,7 +52,7 @@ local function policies_of(opened)
     out[1] = { path = opened.path:match "[^/]+$", file = opened.path, name = "the scenario", key = "",
       shipped = files.is_shipped(opened.path) }
   end
-  add_policies(out, {}, "", in_force(opened), 0)
+  add_policies(out, {}, "", figures.in_force(opened, 1), 0)
   return out
 end
 
@@ -113,6 +107,7 @@ function questions.rehearse(opened)
     end
   end
   questions.opened(opened, {}, {})
+  if type(opened.given.mfu) ~= "table" then Reader.keep(opened.reader) end -- tables of the user may change
   return true
 end
 
@@ -125,6 +120,12 @@ function questions.opened(opened, words, sets, seed)
     files = files_read(opened), command = command_of(words, sets, seed),
     export = export_of(opened, words, sets, seed) }
 end
+
+--- What an answer has beside the metrics of a page: {columns, facts}.
+function questions.figures(opened, documents, numbers) return figures.of(opened, documents, numbers) end
+
+--- How columns changed over several seeds.
+function questions.changes(runs) return figures.changes(runs) end
 
 --- What a view runs: {set, why, runs, against}.
 function questions.plan(opened, name) return views.plan(opened, name) end

@@ -4,6 +4,8 @@
 --            whether it runs, explain, against = whether the page's own charts of a sweep show it}; nil where the
 --            scenario has nothing to show
 -- described  (opened, documents, texts) -> sections of measure/html/sections.h, where `against` is not set
+-- parts      pattern of what may stand after the name: of "request/17" plan and described get "17" as a last argument
+local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 
@@ -32,11 +34,26 @@ function views.list(opened)
   return out
 end
 
-function views.plan(opened, name)
-  if not modules[name] then core.fail("there is no view '%s'", name) end
-  return view_of(name).plan(opened) or core.fail("this scenario has no view '%s'", name)
+--- "request", "17" of "request/17"; "request", nil of "request".
+local function parts_of(name)
+  local own, which = name:match "^([^/]+)/(.+)$"
+  own = own or name
+  if not modules[own] then core.fail("there is no view '%s'", native.printable(own)) end
+  if which and not view_of(own).parts then core.fail("view '%s' has no parts", own) end
+  if which and not which:find(view_of(own).parts) then
+    core.fail("view '%s' has no part '%s'", own, native.printable(which))
+  end
+  return view_of(own), which, own
 end
 
-function views.described(opened, name, documents, texts) return view_of(name).described(opened, documents, texts) end
+function views.plan(opened, name)
+  local view, which, own = parts_of(name)
+  return view.plan(opened, which) or core.fail("this scenario has no view '%s'", own)
+end
+
+function views.described(opened, name, documents, texts)
+  local view, which = parts_of(name)
+  return view.described(opened, documents, texts, which)
+end
 
 return views

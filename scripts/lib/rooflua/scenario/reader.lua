@@ -7,9 +7,24 @@ local Reader = {}
 local methods = {}
 local meta = { __index = methods }
 
+local kept -- of Reader.keep
+
 --- The top of a scenario. `file` is what errors call it: a file's path, or "scenario" for a script's table. `shared` is
 --- what its variants have in common (machine/shared.lua).
-function Reader.new(file) return setmetatable({ file = file, path = "", shared = {} }, meta) end
+function Reader.new(file)
+  return setmetatable({ file = file, path = "", shared = kept and core.copy(kept) or {} }, meta)
+end
+
+--- Scenarios that this process opens later take what the variants of this one share: shipped models and GPUs, their
+--- tables and the prices of step models. What files of the user say may change, and is read anew.
+function Reader.keep(reader)
+  local shared = reader.shared
+  kept = { tables = shared.tables, steps = shared.steps }
+  for kind, list in pairs { model = native.list_models(), hardware = native.list_hardware() } do
+    kept[kind] = {}
+    for _, name in ipairs(list) do kept[kind][name] = (shared[kind] or {})[name] end
+  end
+end
 
 --- The reader of a part: reader:child "deployment", reader:child "[2]".
 function methods:child(key)

@@ -1,10 +1,10 @@
--- Where the time of the slowest request went.
+-- Where the time of a request went: of the slowest, or of one that is named.
 local json = require "rooflua.json"
 
-local request = { title = "A request", kinds = { serve = true } }
+local request = { title = "A request", kinds = { serve = true }, parts = "^%d+$" }
 
-function request.plan(opened)
-  return #opened.all == 1 and { runs = true, why = "slowest" } or nil
+function request.plan(opened, which)
+  return #opened.all == 1 and { runs = true, why = which or "slowest" } or nil
 end
 
 --- "ttft_parts_s": the parts of a latency as a bar; nil of another key.
@@ -26,7 +26,7 @@ local function names_of(bars)
   return names
 end
 
-function request.described(_, documents, texts)
+function request.described(_, documents, texts, which)
   local why, bars = documents[1].why, {}
   if type(why) ~= "table" then return {} end
   for key, value in pairs(why) do
@@ -40,9 +40,9 @@ function request.described(_, documents, texts)
     for k, name in ipairs(names) do values[k] = 1e3 * (bar.parts[name] or 0) end
     drawn[i] = { name = bar.name, values = values }
   end
-  return { { heading = "The slowest request", charts = #drawn > 0 and json.array { { kind = "bar",
-    title = "Where its time went", x = { label = "time", unit = "ms" }, segments = json.array(names), bars = drawn } }
-    or nil, text = texts[1] } }
+  return { { heading = which and "Request " .. which or "The slowest request", charts = #drawn > 0 and json.array { {
+    kind = "bar", title = "Where its time went", x = { label = "time", unit = "ms" }, segments = json.array(names),
+    bars = drawn } } or nil, text = texts[1] } }
 end
 
 return request

@@ -1,14 +1,43 @@
--- A typical step: its operations by time, and each under the roofline of this GPU.
+-- A step, a typical one or one that a replica began at some time: its operations by time, and each under the roofline
+-- of this GPU.
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local live = require "rooflua.serving.live"
 local opening = require "rooflua.runs.opening"
 local open_hardware = require("rooflua.spec").hardware
 local units = require "rooflua.text.units"
 
-local step = { title = "A step", kinds = { serve = true } }
+local step = { title = "A step", kinds = { serve = true }, parts = "^%d+@[%d.e+-]+$" }
 
-function step.plan(opened)
+function step.plan(opened, which)
   if #opened.all > 1 or opening.variant(opened, 1).hardware == nil then return nil end
-  return { runs = true, explain = true }
+  return which and {} or { runs = true, explain = true }
+end
+
+--- What a part of the view is called: the step of a replica that began then.
+function step.part_of(each) return ("%d@%.17g"):format(each.replica, each.start_s) end
+
+--- A step of a second run, priced operation by operation, and what it computed.
+local function found_step(opened, which)
+  local replica, start = which:match "^(%d+)@(.*)$"
+  local number, start_s = tonumber(replica), tonumber(start)
+  local simulation = live.open((opening.variant(opened, 1)))
+  if not start_s then core.fail("there is no step '%s'", which) end
+  simulation:run_until(start_s)
+  repeat
+    local last = simulation:last_step(number)
+    if last and last.start_s >= start_s then
+      if last.start_s > start_s then break end
+      local priced = simulation:explain(number)
+      simulation:close()
+      for _, row in ipairs(priced.rows) do row.time_s = row.time_s * (row.count or 1) end -- as documents have it
+      local prompts = last.prefills > 0 and (", %s of %s tokens"):format(units.counted(last.prefills, "prompt"),
+        units.grouped(last.prefill_tokens)) or ""
+      return priced, ("A step of replica %d from %.6f s, %s: %s%s"):format(number, start_s,
+        units.text(last.end_s - last.start_s, "s"), units.counted(last.decodes, "decode"), prompts)
+    end
+  until not simulation:step(1)
+  return core.fail("no step of replica %d began at %s s", number, start)
 end
 
 --- Where a point lies: what the bandwidth allows at its intensity, and what it reaches, both in TFLOP/s.
@@ -47,8 +76,9 @@ local function bars_of(rows)
     segments = json.array { "" }, bars = bars }
 end
 
-function step.described(opened, documents)
-  local explain = documents[1].explain
+function step.described(opened, documents, _, which)
+  local explain, heading
+  if which then explain, heading = found_step(opened, which) else explain = documents[1].explain end
   if type(explain) ~= "table" then return {} end
   local rows = {}
   for i, row in ipairs(explain.rows) do rows[i] = row end
@@ -64,7 +94,7 @@ function step.described(opened, documents)
   end
   local given = opening.variant(opened, 1)
   local hardware = type(given.hardware) == "string" and open_hardware(given.hardware) or given.hardware
-  return { { heading = ("A typical step: %s"):format(units.text(explain.time_s, "s")), folded = "Every operation",
+  return { { heading = heading or "A typical step: " .. units.text(explain.time_s, "s"), folded = "Every operation",
     charts = json.array { roofline_of(rows, hardware), bars_of(rows) }, tables = json.array { cells } } }
 end
 

@@ -3,6 +3,7 @@ local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local opening = require "rooflua.runs.opening"
 local core = require "rooflua.base.core"
+local step_view = require "rooflua.lab.views.step"
 local units = require "rooflua.text.units"
 
 local steps = { title = "One second", kinds = { serve = true } }
@@ -32,7 +33,11 @@ local function replicas_of(list, begin_s)
       of[step.replica], rows[#rows + 1] = row, row
     end
     if row then
-      row.spans[#row.spans + 1] = span(step.start_s, step.end_s, part_of(step), begin_s)
+      local own = span(step.start_s, step.end_s, part_of(step), begin_s)
+      own.open = "step/" .. step_view.part_of(step)
+      own.note = ("%s: %d prompts of %d tokens, %d decodes"):format(units.text(step.end_s - step.start_s, "s"),
+        step.prefills, step.prefill_tokens, step.decodes)
+      row.spans[#row.spans + 1] = own
       row.steps = row.steps + 1
       row.note = ("replica %d, %d steps"):format(step.replica, row.steps)
     end
@@ -51,7 +56,7 @@ local function requests_of(simulation, begin_s)
       if #rows < most_requests then
         local scheduled_s = request.queue_s and arrival_s + request.queue_s or end_s
         local first_s = request.ttft_s and arrival_s + request.ttft_s or end_s
-        rows[#rows + 1] = { label = tostring(request.id), arrival_s = arrival_s,
+        rows[#rows + 1] = { label = tostring(request.id), open = "request/" .. request.id, arrival_s = arrival_s,
           note = ("request %d: %d prompt tokens, %d output tokens, %s"):format(request.id, request.prompt_tokens,
             request.output_tokens, request.outcome),
           spans = json.array { span(arrival_s, scheduled_s, 0, begin_s), span(scheduled_s, first_s, 1, begin_s),
