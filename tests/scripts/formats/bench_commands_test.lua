@@ -22,9 +22,90 @@ test("vLLM's benchmark is its own workload, with its own defaults", function()
   test.equal(found.random_input_len + found.random_output_len + found.num_prompts, 1300)
   test.equal(found.request_rate * found.burstiness, 2)
   test.equal(#told, 0)
-  found = read "python3 benchmarks/benchmark_serving.py --backend vllm --max-concurrency 16"
+  found = read "python3 benchmarks/benchmark_serving.py --backend vllm --dataset-name random --max-concurrency 16"
   test.equal(found.request_rate, math.huge)
   test.equal(found.max_concurrency, 16)
+  found = read("vllm bench serve --random-input-len 5 --input-len 7 --random-range-ratio "
+    .. "'{\"input\": 0.5, \"output\": 0}' --random-out 9")
+  test.equal(found.random_output_len, 9)
+  test.equal(found.random_input_len, 7)
+  test.equal(found.random_range_ratio.input, 0.5)
+  found, told = read "python benchmark_serving.py --dataset-name random --random-range-ratio 1.0"
+  test.equal(found.random_range_ratio, 0)
+  test.has(told[1], "before 2025")
+end)
+
+test("datasets whose lengths are stated or published are read, others are refused by name", function()
+  local found = read "vllm bench serve --dataset-name sonnet --sonnet-input-len 700 --num-prompts 9 --request-rate 2"
+  test.equal(found.shared_prefix_tokens + found.question_tokens, 700)
+  test.equal(found.output_tokens, 150)
+  local told
+  found, told = read("vllm bench serve --dataset-name sharegpt --sharegpt-output-len 99 --request-rate 2 "
+    .. "--max-concurrency 4")
+  test.equal(found.question_tokens.max, 1024)
+  test.equal(found.output_tokens + found.max_in_flight, 103)
+  test.has(told[1], "stand for them")
+  for _, text in ipairs { "python -m sglang.bench_serving --num-prompts 5", "python benchmark_serving.py",
+    "aiperf profile --public-dataset sharegpt" } do
+    found, told = read(text)
+    test.equal(found.prompt_tokens.distribution, "lognormal", text)
+    test.has(told[1], "ShareGPT")
+  end
+  local path = test.file("trace.jsonl", '{"timestamp": 0, "input_length": 5, "output_length": 2, "hash_ids": [1]}\n')
+  for text, unit in pairs { ["vllm bench serve --dataset-name timed_trace --timed-trace-sec-multiplier 0.001 "
+      .. "--dataset-path "] = "ms", ["python -m sglang.bench_serving --dataset-name mooncake --dataset-path "] = "",
+    ["aiperf profile --custom-dataset-type mooncake_trace --fixed-schedule --input-file "] = "" } do
+    found = read(text .. path)
+    test.equal(found.name .. found.path, "trace" .. path)
+    test.equal(found.time_unit or "", unit, text)
+    test.raises("absent.jsonl is not here", function() command.read(text .. "absent.jsonl") end)
+  end
+  test.raises("the dataset 'spec_bench'", function() command.read "vllm bench serve --dataset-name spec_bench" end)
+  test.raises("no answer of text", function() command.read "vllm bench serve --backend openai-embeddings" end)
+end)
+
+test("conversations, images and gamma gaps of AIPerf are read", function()
+  local found, told = read("aiperf profile --concurrency 4 --conversation-num 8 --session-turns-mean 3 --isl 50 "
+    .. "--osl 20 --conversation-turn-delay-mean 2000")
+  test.equal(found.name, "conversations")
+  test.equal(found.turns * found.pause_s + found.num_requests, 30)
+  found, told = read "aiperf profile --concurrency 4 --isl 50 --image-width-mean 640 --image-height-mean 480"
+  test.equal(found.name .. found.images.sizes[1][1], "with_pictures640")
+  test.has(told[1], "128 tokens stand for them")
+  found = read "aiperf profile --request-rate 4 --arrival-pattern gamma --vllm-burstiness 0.5 --osl 9"
+  test.equal(found.name .. found.shape, "gamma0.5")
+  found, told = read "aiperf profile --concurrency 4 --osl 9 --prefill-concurrency 2 --audio-length-mean 0"
+  test.equal(table.concat(told, "; "), "--bench: not followed, and changes the load: --prefill-concurrency")
+  for message, text in pairs { ["--user-centric-rate: such a load"] = "--user-centric-rate 4",
+    ["'1,2' is many loads"] = "--concurrency 1,2", ["give workloads.mix"] = "--seq-dist 1,2:100" } do
+    test.raises(message, function() command.read("aiperf profile --osl 9 " .. text) end)
+  end
+end)
+
+test("guidellm run has kinds with attributes", function()
+  local found, told = read("guidellm run --backend kind=openai_http,target=http://s "
+    .. "--profile kind=concurrent,streams=4,8 --data kind=synthetic_text,prompt_tokens=100,output_tokens=10 "
+    .. "--constraint kind=max_requests,count=40 "
+    .. "--constraint kind=max_errors,count=3 --seed kind=static,value=4")
+  test.equal(#found.stages .. " " .. found.stages[2].clients .. " " .. found.stages[2].requests, "2 8 40")
+  test.equal(table.concat(told, "; "), "--bench: not followed, and changes the load: constraint max_errors")
+  found = read("guidellm run --profile '{\"kind\": \"constant\", \"rate\": 2}' "
+    .. "--data kind=synthetic_text,prompt_tokens=9,output_tokens=3 --constraint kind=max_duration,seconds=30")
+  test.equal(found.name .. found.num_requests, "constant60")
+end)
+
+test("the command stands in a script, behind other words and in front of a pipe", function()
+  for _, text in ipairs { "vllm bench serve --num-prompts 7 2>&1 | tee log", "N=7\nvllm bench serve --num-prompts $N",
+    "pip install vllm && vllm bench serve --num-prompts ${COUNT:-7} > log &",
+    "kubectl exec -it pod -- env A=b vllm bench serve --num-prompts 7 --base-url http://$HOST --seed $SEED" } do
+    test.equal((read(text)).num_prompts, 7, text)
+  end
+  local _, told = read "vllm bench serve --num-prompts 7 --save-result $EXTRA"
+  test.equal(table.concat(told), "--bench: not given, and left out: $EXTRA")
+  test.raises("--num-prompts: $N is known only to whoever runs it", function()
+    command.read "for N in 1 2; do\n  vllm bench serve --num-prompts $N\ndone"
+  end)
+  test.raises("has 2 commands of benchmarks", function() command.read "vllm bench serve; aiperf profile" end)
 end)
 
 test("prompts with few prefixes are groups", function()
@@ -87,12 +168,9 @@ test("a flag that is not known is told, a value that is none is an error", funct
     ["--num-prompts: expected a value"] = "vllm bench serve --num-prompts --other",
     ["belongs to no flag"] = "vllm bench serve 5",
     ["is stated twice"] = "vllm bench serve --num-prompts 5 --num-prompts 6",
-    ["the dataset 'sharegpt'"] = "python -m sglang.bench_serving --num-prompts 5",
     ["expected the command of a benchmark"] = "vllm serve Qwen/Qwen3-8B",
     ["sweep is many loads"] = "guidellm benchmark --profile sweep --data prompt_tokens=5,output_tokens=5",
     ["needs output_tokens"] = "guidellm benchmark --profile synchronous --data prompt_tokens=5",
-    ["the model decides how long"] = "aiperf profile --model M",
-    ["a pipe"] = "vllm bench serve | tee log",
     ["--bench: expected"] = "ls -l",
   } do
     test.raises(message, function() command.read(text) end)
