@@ -1,18 +1,24 @@
 -- Commands of benchmark tools as workloads (`--bench`).
 local test = dofile "tests/scripts/harness.lua"
 local command = require "rooflua.bench.command"
+local core = require "rooflua.base.core"
 local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 
---- The given parameters of the workload of a command.
-local function read(text)
-  local workload, told = command.read(text)
+--- The given parameters of a workload, and its name.
+local function read_of(workload)
   local out = { name = workload.name }
   for name, value in pairs(policy.parameters(workload)) do
     if policy.is_given(workload, name) then out[name] = value end
   end
-  return out, told
+  return out
+end
+
+--- The same of the workload of a command, and what is said of it.
+local function read(text)
+  local workload, told = command.read(text)
+  return read_of(workload), told
 end
 
 test("vLLM's benchmark is its own workload, with its own defaults", function()
@@ -218,6 +224,50 @@ test("words that are changed at random are read or refused, and never a mistake 
     local ok, problem = pcall(command.read, table.concat(words, " "))
     test.check(ok or not tostring(problem):find "attempt to", "%s: %s", table.concat(words, " "), tostring(problem))
   end
+end)
+
+--- What a workload is, as text: its name and all that it was given.
+local function text_of(value)
+  if policy.is_instance(value) then return text_of(read_of(value)) end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for key, each in core.sorted_pairs(core.plain(value)) do parts[#parts + 1] = key .. "=" .. text_of(each) end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+test("a value that is changed makes another load, or is named", function()
+  local stream = random.streams(4):stream "values"
+  local bases = { "vllm bench serve --num-prompts 20 --request-rate 5 --random-input-len 100 --random-output-len 9 "
+      .. "--burstiness 2 --random-prefix-len 7 --max-concurrency 6",
+    "vllm bench serve --dataset-name sonnet --sonnet-input-len 700 --sonnet-prefix-len 90 --sonnet-output-len 9",
+    "python -m sglang.bench_serving --dataset-name generated-shared-prefix --gsp-num-groups 5 --gsp-question-len 9 "
+      .. "--gsp-prompts-per-group 4 --gsp-system-prompt-len 50 --gsp-output-len 8 --max-concurrency 3",
+    "aiperf profile --osl 20 --request-count 20 --concurrency 4 --isl 100 --isl-stddev 5 --num-dataset-entries 9",
+    "aiperf profile --concurrency 4 --num-sessions 8 --session-turns-mean 3 --osl 9 --session-turn-delay-mean 3000",
+    "guidellm benchmark --profile constant --rate 5 --max-requests 20 --data prompt_tokens=50,output_tokens=5",
+    "guidellm run --profile kind=concurrent,streams=5 --constraint kind=max_requests,count=20 "
+      .. "--data kind=synthetic_text,prompt_tokens=50,output_tokens=5" }
+  local is_read, tries = 0, os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 140
+  for i = 1, tries do
+    local base = bases[1 + i % #bases]
+    local before, told_before = command.read(base)
+    local at = stream:integer(1, select(2, base:gsub("%f[%w]%d+%f[^%w]", "")))
+    local values = { stream:integer(0, 3000), -1, 0.5, "x", "1e3", "07", "nan", "" }
+    local value, count, old = values[stream:integer(1, #values)], 0, nil
+    local text = base:gsub("%f[%w]%d+%f[^%w]", function(number)
+      count = count + 1
+      if count == at then old = number end
+      return count == at and tostring(value) or number
+    end)
+    local ok, found, told = pcall(command.read, text)
+    if ok and tonumber(value) ~= tonumber(old) then
+      is_read = is_read + 1
+      test.check(text_of(found) ~= text_of(before) or #told > #told_before, "%s: the value is not seen", text)
+    elseif not ok then
+      test.check(not tostring(found):find "attempt to", "%s: %s", text, tostring(found))
+    end
+  end
+  test.check(is_read > tries / 10, "%d of %d were read", is_read, tries)
 end)
 
 test.finish()

@@ -214,7 +214,7 @@ test("every form sends requests of the stated number", function()
   end
 end)
 
-local tries = os.getenv "ROOFLUA_MUTATIONS" == "all" and 2000 or 400
+local tries = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 400
 
 test("files that are changed at random are read or refused by name, and never a mistake of the reader", function()
   local stream = random.streams(5):stream "files"

@@ -143,7 +143,7 @@ local function asked(own)
   test.equal(status, 0, said)
   local written = test.file("written.lua", "")
   os.remove(written)
-  local pages = own.engine[1]:find "^trtllm" and manifest or of.pages -- a page of TensorRT-LLM says nothing of the KV cache
+  local pages = own.engine[1]:find "^trtllm" and manifest or of.pages -- TensorRT-LLM's says nothing of the KV cache
   local found = test.json_of("attach", of.log, of.result, pages, manifest, "--hardware", own.hardware,
     "--engine", own.engine[1], "--limit", "600", "--write", written, "--json", "-")
   local function differs(what, a, b) wrong[#wrong + 1] = ("%s: %s is %s"):format(what, tostring(a), tostring(b)) end

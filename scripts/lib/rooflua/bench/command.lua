@@ -105,16 +105,16 @@ local lists = { "flags", "without_effect", "lost", "refused" }
 local function name_of(tool, flag)
   local name = flag:gsub("_", "-")
   name = tool.aliases and tool.aliases[name] or name
-  local found
   for _, list in ipairs(lists) do
+    if (tool[list] or {})[name] then return name end
+  end
+  local found, count = name, 0
+  for _, list in ipairs(tool.has_prefixes and #name > 2 and lists or {}) do
     for each in pairs(tool[list] or {}) do
-      if each == name then return name end
-      if tool.has_prefixes and #name > 2 and each:sub(1, #name) == name then
-        if found then found = false elseif found == nil then found = each end
-      end
+      if each:sub(1, #name) == name then found, count = each, count + 1 end
     end
   end
-  return found or name
+  return count == 1 and found or name
 end
 
 --- Values by name of the words after the command; sentences about flags that are not followed or not known.
