@@ -71,7 +71,8 @@ test("datasets whose lengths are stated or published are read, others are refuse
 end)
 
 test("conversations, images and gamma gaps of AIPerf are read", function()
-  local found, told = read("aiperf profile --concurrency 4 --conversation-num 8 --session-turns-mean 3 --isl 50 "
+  local _, told
+  local found = read("aiperf profile --concurrency 4 --conversation-num 8 --session-turns-mean 3 --isl 50 "
     .. "--osl 20 --conversation-turn-delay-mean 2000")
   test.equal(found.name, "conversations")
   test.equal(found.turns * found.pause_s + found.num_requests, 30)
@@ -80,7 +81,7 @@ test("conversations, images and gamma gaps of AIPerf are read", function()
   test.has(told[1], "128 tokens stand for them")
   found = read "aiperf profile --request-rate 4 --arrival-pattern gamma --vllm-burstiness 0.5 --osl 9"
   test.equal(found.name .. found.shape, "gamma0.5")
-  found, told = read "aiperf profile --concurrency 4 --osl 9 --prefill-concurrency 2 --audio-length-mean 0"
+  _, told = read "aiperf profile --concurrency 4 --osl 9 --prefill-concurrency 2 --audio-length-mean 0"
   test.equal(table.concat(told, "; "), "--bench: not followed, and changes the load: --prefill-concurrency")
   for message, text in pairs { ["--user-centric-rate: such a load"] = "--user-centric-rate 4",
     ["'1,2' is many loads"] = "--concurrency 1,2", ["give workloads.mix"] = "--seq-dist 1,2:100" } do

@@ -1,6 +1,6 @@
 -- Servers whose truth is known come back: a scenario drawn at random is emulated in scaled time, a client asks it over
 -- HTTP, and its start-up log, its /metrics, a manifest and the result of the client go to attach.
---   ROOFLUA_EMULATED=300        how many servers; else none is, since each takes seconds
+--   ROOFLUA_EMULATED=300        how many servers; each takes some ten seconds
 --   ROOFLUA_EMULATED_LINES=F    a line for each server is added to F; servers that have one there are not asked again
 local test = dofile "tests/scripts/harness.lua"
 local asked_about = require "rooflua.advise.asked"
@@ -13,7 +13,7 @@ local random = require "rooflua.random"
 local trials = require "rooflua.advise.trials"
 
 local program = test.program()
-local servers = tonumber(os.getenv "ROOFLUA_EMULATED" or "0")
+local servers = tonumber(os.getenv "ROOFLUA_EMULATED" or "3")
 local lines_path = os.getenv "ROOFLUA_EMULATED_LINES"
 local speed, count = 20, 100 -- seconds of the scenario in one; requests
 local shows = 0.05           -- of the time of a request, above which a hidden host time has to be found
