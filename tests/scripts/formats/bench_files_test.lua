@@ -109,6 +109,46 @@ test("guidellm: a profile, and rates that follow each other", function()
   test.equal(found.groups, 0)
 end)
 
+local chats = [[
+data:
+  type: conversation_replay
+  conversation_replay: {num_conversations: 6, shared_system_prompt_len: 40, max_model_len: 4096,
+    turns_per_conversation: {type: fixed, mean: 3}, input_tokens_per_turn: {min: 5, max: 50, mean: 20, std_dev: 9},
+    output_tokens_per_turn: {type: lognormal, min: 1, max: 90, mean: 20, std_dev: 9}}
+]]
+
+test("inference-perf: conversations, chats of a file, and images", function()
+  local found, told = read(clients .. chats)
+  test.equal(found.name .. found.turns .. found.clients .. found.num_requests, "conversations328")
+  test.equal(found.output_tokens.distribution .. told, "lognormal")
+  found = read(clients .. chats:gsub("mean: 3", "mean: 1"))
+  test.equal(found.prompts_per_group .. found.name, "6shared_prefix_stages")
+  found, told = read(clients .. "data: {type: shareGPT, path: x}\n")
+  test.equal(found.question_tokens.distribution, "lognormal")
+  test.has(told, "stand for them")
+  found = read(clients .. lengths:gsub("type: random", "type: random\n  multimodal: {image: {resolutions: 720p, "
+    .. "count: {type: uniform, min: 1, max: 3}}}"))
+  test.equal(found.images.sizes[1][1] + found.images.count.max, 1283)
+end)
+
+test("guidellm: files of kinds, with runs that differ", function()
+  local spec = "spec:\n  backend: {kind: openai_http}\n  profile: {kind: concurrent}\n"
+    .. "  constraints: [{kind: max_requests}]\n"
+    .. "  data: [{kind: synthetic_text, prompt_tokens: 100, output_tokens: 10,\n"
+    .. "    prefix_buckets: [{prefix_tokens: 50}]}]\n"
+    .. "benchmarks:\n- {profile.streams: 2, \"constraints[0].count\": 20}\n- {profile.streams: 4, "
+    .. "\"constraints[0].count\": 40}\n"
+  local found, told = read(spec)
+  test.equal(found.stages[2].clients .. " " .. found.stages[2].requests .. " " .. found.shared_prefix_tokens, "4 40 50")
+  test.equal(told, "")
+end)
+
+test("a script has the command of a benchmark", function()
+  local found = read("#!/bin/bash\nset -e\nP=100\nvllm serve M &\nvllm bench serve --num-prompts 5 \\\n"
+    .. "  --random-input-len ${P} | tee log\n")
+  test.equal(found.num_prompts + found.random_input_len, 105)
+end)
+
 local rows = '[{"image": "x", "isl": 1024, "osl": 8, "conc": 4, "tp": 8}, '
   .. '{"isl": 100, "osl": 8, "conc": [1, 2], "n": 1}]'
 
@@ -127,21 +167,25 @@ end)
 test("a file that is none of these, or says too little, is an error with file and key", function()
   for message, text in pairs {
     ["is no load that is known"] = "kind: Deployment\n",
-    ["load.type: expected constant, poisson or concurrent, found text \"trace_replay\""] =
-      stages:gsub("constant", "trace_replay") .. prefixes,
+    ["load.type: expected constant, poisson, concurrent or trace_replay, found text \"burst\""] =
+      stages:gsub("constant", "burst") .. prefixes,
+    ["load.trace.file: which file is it?"] = stages:gsub("constant", "trace_replay") .. prefixes,
+    ["sessions of a recording"] = stages:gsub("constant", "trace_session_replay") .. prefixes,
     ["load.stages[2].num_requests: such a load"] = stages:gsub("duration: 4", "num_requests: 4") .. prefixes,
     ["load.stages[1]: duration: is missing"] = stages:gsub(", duration: 10", "") .. prefixes,
     ["load.sweep: such a load"] = stages:gsub("interval: 5", "sweep: {}") .. prefixes,
     ["load.stages: expected a list"] = "load: {type: poisson}\n" .. prefixes,
     ["expected from 1 to 1e+07 requests"] = stages:gsub("rate: 2", "rate: 0.01") .. prefixes,
-    ["data.type: expected random, synthetic or shared_prefix"] = stages .. "data: {type: shareGPT, path: x}\n",
+    ["data.type: expected conversation_replay, random, shareGPT"] = stages .. "data: {type: mock}\n",
+    ["2 stages of conversations: name one"] = stages .. chats,
     ["system_prompt_len: prefixes of different lengths"] = stages .. prefixes:gsub("512", "{mean: 500}"),
     ["enable_multi_turn_chat: give conversations"] = stages .. prefixes:gsub("question_len",
       "enable_multi_turn_chat: true, question_len"),
     ["data.input_distribution: mean: expected a number from min 100"] = clients .. lengths:gsub("200", "99"),
     ["states variance and std_dev"] = clients .. lengths:gsub("std_dev: 20", "std_dev: 20, variance: 4"),
     ["data.input_distribution: is missing"] = clients .. "data: {type: random}\n",
-    ["type: expected normal, uniform or fixed"] = clients .. lengths:gsub("std_dev: 20", "type: skew_normal"),
+    ["type: expected normal, lognormal, poisson, uniform or fixed"] = clients .. lengths:gsub("std_dev: 20",
+      "type: skew_normal"),
     ["--num-prompts: expected a whole number"] = "executable: benchmark_serving.py\nnum-prompts: many\n",
     ["args[1]: expected a text"] = "args: [{a: 1}]\n",
     ["expected the command of a benchmark"] = "args: [vllm, serve]\n",
@@ -170,7 +214,7 @@ test("every form sends requests of the stated number", function()
   end
 end)
 
-local tries = os.getenv "ROOFLUA_MUTATIONS" == "all" and 2000 or 400
+local tries = os.getenv "ROOFLUA_MUTATIONS" == "all" and 5000 or 400
 
 test("files that are changed at random are read or refused by name, and never a mistake of the reader", function()
   local stream = random.streams(5):stream "files"

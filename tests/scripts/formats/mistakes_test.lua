@@ -1,5 +1,5 @@
 -- A file of another tool in which any one value is replaced is read or refused in words that name the file: no reader
--- breaks on it. As a trace too, where the format is one.
+-- breaks on it. As a trace too, where the format is one. ROOFLUA_MUTATIONS=all: every wrong value in every place.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
@@ -22,6 +22,7 @@ local function places(document, out)
 end
 
 local path = test.file(".json")
+local is_whole = os.getenv "ROOFLUA_MUTATIONS" == "all"
 
 --- Whether the file is read; a refusal must be in words.
 local function read(read_file, what)
@@ -44,9 +45,11 @@ test("any value of any format may be wrong", function()
     end
     for number, line in ipairs(lines) do
       local document = json.decode(line)
-      for i, place in ipairs(places(document, {})) do
+      local list = places(document, {})
+      for i = 1, #list * (is_whole and #values or 1) do
+        local place = list[(i - 1) % #list + 1]
         local before = place[1][place[2]]
-        place[1][place[2]] = values[(i + number) % #values + 1]
+        place[1][place[2]] = values[(i + number + math.floor((i - 1) / #list)) % #values + 1]
         lines[number] = json.encode(document)
         place[1][place[2]] = before
         local file = assert(io.open(path, "w"))

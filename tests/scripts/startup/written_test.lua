@@ -41,6 +41,14 @@ local function each_log(visit)
   test.check(count >= 40, "only %d deployments start", count)
 end
 
+test("a fraction that a log has in single precision is the one that was written", function()
+  local text = engines.startup_log { model = "llama-3.1-8b", hardware = "h200-sxm",
+    engine = { "trtllm 1.0.0", ["kv_cache_config.free_gpu_memory_fraction"] = 0.7 } }
+  test.has(text, "fraction is set 0.69999998")
+  local found = deployment.of { from = { test.file("single.log", text) } }
+  test.equal(found.options["kv_cache_config.free_gpu_memory_fraction"], 0.7)
+end)
+
 test("tokens and the model of every written log are those of its deployment", function()
   each_log(function(about, capacity, text, name, number)
     local what = ("%s, %s on %s, tp %d, %s"):format(about.engine, about.model, about.hardware, about.deployment.tp,

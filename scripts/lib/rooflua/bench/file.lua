@@ -3,6 +3,7 @@
 local core = require "rooflua.base.core"
 local documents = require "rooflua.engines.documents"
 local files = require "rooflua.sandbox.files"
+local guidellm_run = require "rooflua.bench.guidellm_run"
 local inference_perf = require "rooflua.bench.inference_perf"
 local inferencex = require "rooflua.bench.inferencex"
 local json = require "rooflua.json"
@@ -46,30 +47,39 @@ function file.named(text)
   if native.file_exists(files.place(path)) then return { path = path, wanted = wanted } end
 end
 
---- The workload of a file, or the words of the command that it stands for.
+--- The workload of a document, or the words of the command that it stands for.
+local function of_document(document, told, wanted)
+  if inferencex.tells(document) then return inferencex.workload(document, told, wanted) end
+  if inference_perf.tells(document) then return inference_perf.workload(document, told, wanted) end
+  if wanted then core.fail("#%s: only a list of rows or stages of conversations has numbers", wanted) end
+  if guidellm_run.tells(document) then return guidellm_run.of_document(document, told) end
+  if not documents.is_map(document) then return nil end
+  local executable = document.executable
+  if type(executable) == "string" then return nil, words_of(document, executable) end
+  if type(document.args) == "table" then return nil, words_of(document, "vllm bench serve") end
+  if document["endpoint-type"] and (document.isl or document["request-count"] or document.concurrency) then
+    return nil, words_of(document, "aiperf profile")
+  end
+  if document.profile or document["rate-type"] or document.rate_type then
+    return nil, words_of(document, "guidellm benchmark")
+  end
+end
+
+--- The workload of a file, or the words of the command that it stands for, or the text of a script with the problem
+--- that it has as YAML.
 ---@param named table of file.named
----@return table? workload, string[]? words
+---@return table? workload, string[]? words, string? script, string? problem
 function file.read(named, told)
   local path = files.find(named.path, "--bench", "file")
-  local document = native.yaml_decode(native.read_user_text(path), path)
+  local text = native.read_user_text(path)
+  local ok, document = pcall(native.yaml_decode, text, path)
+  if not ok then return nil, nil, text, document end
   if type(document) == "table" and document ~= json.null then
-    if inferencex.tells(document) then return inferencex.workload(document, told, named.wanted) end
-    if named.wanted then core.fail("#%s: only a list of rows has numbers", named.wanted) end
-    if inference_perf.tells(document) then return inference_perf.workload(document, told) end
-    if documents.is_map(document) then
-      local executable = document.executable
-      if type(executable) == "string" then return nil, words_of(document, executable) end
-      if type(document.args) == "table" then return nil, words_of(document, "vllm bench serve") end
-      if document["endpoint-type"] and (document.isl or document["request-count"] or document.concurrency) then
-        return nil, words_of(document, "aiperf profile")
-      end
-      if document.profile or document["rate-type"] or document.rate_type then
-        return nil, words_of(document, "guidellm benchmark")
-      end
-    end
+    local workload, words = of_document(document, told, named.wanted)
+    if workload or words then return workload, words end
   end
-  core.fail("is no load that is known: expected load and data (inference-perf), executable or args with the flags of a "
-    .. "benchmark, profile or rate-type (guidellm), or rows with conc (InferenceX)")
+  return nil, nil, text, "is no load that is known: expected load and data (inference-perf), executable or args with "
+    .. "the flags of a benchmark, profile, rate-type or spec (guidellm), rows with conc (InferenceX), or a script"
 end
 
 return file

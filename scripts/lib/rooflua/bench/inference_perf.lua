@@ -1,77 +1,34 @@
 -- The configuration of inference-perf as a workload: one set of prompts, and stages that follow each other. Keys and
--- defaults: kubernetes-sigs/inference-perf, inference_perf/config; what it sends: datagen, loadgen/load_generator.py.
+-- defaults: kubernetes-sigs/inference-perf, inference_perf/config (7de5ef2b); what it sends: datagen,
+-- loadgen/load_generator.py.
 local core = require "rooflua.base.core"
-local documents = require "rooflua.engines.documents"
 local fields = require "rooflua.formats.fields"
-local json = require "rooflua.json"
+local keys = require "rooflua.bench.inference_perf_keys"
 local loads = require "rooflua.bench.loads"
+local media = require "rooflua.bench.inference_perf_media"
 
 local inference_perf = {}
 local fail = core.fail
+local section, whole, length_of = keys.section, keys.whole, keys.length
 
---- What keys are: {name = "read" and so on, or what its own keys are}.
----     read; none: changes nothing; lost: changes the load, and is not followed; refused: is another load
-local function keys(of)
-  local out = {}
-  for kind, names in pairs(of) do
-    for name in names:gmatch "%S+" do out[name] = kind end
-  end
-  return out
-end
-
-local length = keys { read = "mean std_dev variance min max type", none = "total_count", lost = "skew" }
-local prefixes = keys { read = "num_groups num_unique_system_prompts num_prompts_per_group "
+local prefixes = keys.of { read = "num_groups num_unique_system_prompts num_prompts_per_group "
   .. "num_users_per_system_prompt system_prompt_len question_len output_len question_distribution "
   .. "output_distribution enable_multi_turn_chat", none = "seed", refused = "multimodal" }
-local of_stage = { concurrent = keys { read = "num_requests concurrency_level", lost = "rate duration" },
-  constant = keys { read = "rate duration", refused = "num_requests concurrency_level" } }
-of_stage.poisson = of_stage.constant
-local top = keys { none = "tokenizer metrics report storage", lost = "circuit_breakers" }
-top.load = keys { read = "type interval stages num_workers worker_max_concurrency", refused = "sweep trace",
+local conversation = keys.of { none = "seed", read = "num_conversations shared_system_prompt_len "
+  .. "dynamic_system_prompt_len turns_per_conversation input_tokens_per_turn output_tokens_per_turn "
+  .. "tool_call_latency_sec max_model_len" }
+local of_trace = keys.of { read = "file format" }
+local of_stage = { concurrent = keys.of { read = "num_requests concurrency_level", lost = "rate duration" },
+  constant = keys.of { read = "rate duration", refused = "num_requests concurrency_level" } }
+of_stage.poisson, of_stage.trace_replay = of_stage.constant, of_stage.constant
+local top = keys.of { none = "tokenizer metrics report storage", lost = "circuit_breakers" }
+top.load = keys.of { read = "type interval stages num_workers worker_max_concurrency trace", refused = "sweep",
   none = "worker_max_tcp_connections base_seed", lost = "circuit_breakers request_timeout lora_traffic_split" }
-top.data = keys { read = "type input_distribution output_distribution shared_prefix", none = "path",
-  refused = "multimodal trace" }
-top.api = keys { none = "type streaming headers slo_unit slo_tpot_header slo_ttft_header", lost = "response_format" }
-top.server = keys { read = "ignore_eos", none = "type model_name base_url api_key cert_path key_path" }
-
---- The map at a path, whose keys are checked; an empty one where it is missing.
-local function section(own, map, path, known)
-  if map == nil then return {} end
-  if not documents.is_map(map) then fail("%s: expected keys with values, found %s", path, core.describe(map)) end
-  local out = {}
-  for key, value in core.sorted_pairs(core.plain(map)) do
-    local name, kind = (path and path .. "." or "") .. tostring(key), known[key] or "unknown"
-    if value ~= json.null then
-      if kind == "refused" then fail("%s: such a load is not read: give it as a workload of the scenario", name) end
-      if own[kind] then table.insert(own[kind], name) end
-      out[key] = type(kind) == "table" and section(own, value, name, kind) or value
-    end
-  end
-  return out
-end
-
---- A whole number of a map; nil where it is not stated.
-local function whole(path, map, key, least)
-  return map[key] ~= nil and fields.whole(path, map, key, least) or nil
-end
-
---- A length, its least and its greatest, of a number or of a map with a distribution.
-local function length_of(own, given, path)
-  if type(given) ~= "table" then given = { type = "fixed", mean = given } end
-  local map, most = section(own, given, path, length), fields.most_tokens
-  local kind, low, high = map.type or "normal", whole(path, map, "min", 0) or 10, whole(path, map, "max", 1) or 1024
-  local mean = fields.number(path, map, "mean", most) or 512
-  if kind == "fixed" then return math.floor(mean), math.floor(mean), math.floor(mean) end
-  if low > high then fail("%s: min %d is above max %d", path, low, high) end
-  if kind == "uniform" then return { distribution = "uniform", min = low, max = high }, low, high end
-  if kind ~= "normal" then fail("%s: type: expected normal, uniform or fixed, found %s", path, core.describe(kind)) end
-  if mean < low or mean > high then fail("%s: mean: expected a number from min %d to max %d", path, low, high) end
-  local variance, deviation = fields.number(path, map, "variance"), fields.number(path, map, "std_dev", most)
-  if variance and (deviation or 0) > 0 then fail("%s: states variance and std_dev: give one of them", path) end
-  local out = loads.normal(mean, variance and math.sqrt(variance) or deviation or 200, low, high)
-  if type(out) == "number" then return out, out, out end
-  return out, low, high
-end
+top.data = keys.of { read = "type input_distribution output_distribution shared_prefix conversation_replay multimodal "
+  .. "trace", none = "path corpus_file_path use_chat_template", refused = "otel_trace_replay weka_trace_replay "
+  .. "visionarena" }
+top.api = keys.of { none = "type streaming headers slo_unit slo_tpot_header slo_ttft_header", lost = "response_format" }
+top.server = keys.of { read = "ignore_eos", none = "type model_name base_url api_key cert_path key_path" }
 
 --- What data.type says of the prompts.
 local data_of = {}
@@ -116,6 +73,47 @@ function data_of.shared_prefix(own, data, about)
   about.output_tokens = length_of(own, map.output_distribution or map.output_len or 50, path .. ".output_len")
 end
 
+--- The first turns of chats of a file that is elsewhere.
+function data_of.shareGPT(own, _, about)
+  about.prompt_tokens, about.output_tokens = loads.sharegpt(own.told)
+end
+
+--- Conversations of one stage; of one turn each they are prompts that begin alike.
+function data_of.conversation_replay(own, data, about, wanted)
+  local path = "data.conversation_replay"
+  local map = section(own, data.conversation_replay, path, conversation)
+  local function length(name, default)
+    return (length_of(own, map[name] or default, path .. "." .. name))
+  end
+  about.turns = length("turns_per_conversation", 1)
+  about.prompt_tokens, about.output_tokens = length("input_tokens_per_turn", 512), length("output_tokens_per_turn", 256)
+  about.prefix_tokens = whole(path, map, "shared_system_prompt_len", 0) or 8359
+  about.groups, about.prompts_per_group = 1, whole(path, map, "num_conversations", 1) or 200
+  local document = map.dynamic_system_prompt_len and length "dynamic_system_prompt_len" or 0
+  if about.turns == 1 and document == 0 then
+    about.turns = nil
+    return
+  end
+  local number = tonumber(wanted) or not wanted and #about.stages == 1 and 1
+  local stage = about.stages[number]
+  if not stage then
+    fail("load.stages: %d stages of conversations: name one by its number, as in FILE#%d", #about.stages,
+      #about.stages)
+  end
+  about.stages, about.clients, about.count = nil, stage.clients, stage.requests
+  about.conversations, about.private_tokens = about.prompts_per_group, document
+  about.pause_s = map.tool_call_latency_sec and length "tool_call_latency_sec" or nil
+  about.max_context_tokens = whole(path, map, "max_model_len", 1)
+end
+
+--- The recorded requests of a file, at their times.
+local function of_recording(own, load, data)
+  local times, prompts = load.trace or {}, data.trace or load.trace or {}
+  times, prompts = section(own, times, "load.trace", of_trace), section(own, prompts, "data.trace", of_trace)
+  if times.file ~= prompts.file then fail "data.trace.file: lengths of another file than load.trace are not read" end
+  return loads.trace(times.file, "load.trace.file", { format = "azure" })
+end
+
 --- Adds the stages of a load, and the most requests of one.
 local function add_stages(own, load, about)
   if type(load.stages) ~= "table" or #load.stages == 0 then fail "load.stages: expected a list with a stage or more" end
@@ -147,28 +145,41 @@ end
 function inference_perf.tells(document) return document.load ~= nil and document.data ~= nil end
 
 ---@param told string[] sentences are added
+---@param wanted string? number of a stage
 ---@return table workload
-function inference_perf.workload(document, told)
-  local own = { lost = {}, unknown = {} }
+function inference_perf.workload(document, told, wanted)
+  local own = { lost = {}, unknown = {}, told = told }
   local all = section(own, document, nil, top)
   local load, data = all.load or {}, all.data or {}
   load.type = load.type or "constant"
-  if not of_stage[load.type] then
-    fail("load.type: expected constant, poisson or concurrent, found %s", core.describe(load.type))
+  if load.type == "trace_session_replay" then
+    fail "load.type: trace_session_replay: sessions of a recording, which is not read: give them as a workload"
   end
-  if not data_of[data.type] then
-    fail("data.type: expected random, synthetic or shared_prefix, whose lengths are in the file, found %s",
-      core.describe(data.type))
+  if not of_stage[load.type] then
+    fail("load.type: expected constant, poisson, concurrent or trace_replay, found %s", core.describe(load.type))
+  end
+  local is_recording = load.type == "trace_replay"
+  if not is_recording and not data_of[data.type] then
+    fail("data.type: expected %s, found %s: its lengths are not in the file",
+      core.join(core.sorted_keys(data_of), ", "), core.describe(data.type))
+  end
+  if wanted and data.type ~= "conversation_replay" then
+    fail("#%s: only a list of rows or stages of conversations has numbers", wanted)
   end
   local about = { arrivals = load.type == "poisson" and "poisson" or "constant",
     gap_s = fields.number("load", load, "interval") or 1 }
-  add_stages(own, load, about)
-  data_of[data.type](own, data, about)
+  local images
+  if not is_recording then
+    add_stages(own, load, about)
+    data_of[data.type](own, data, about, wanted)
+    images = data.multimodal and media.of(own, data.multimodal)
+  end
   if all.server and all.server.ignore_eos == false then table.insert(own.lost, "server.ignore_eos: false") end
   loads.tell(told, "not followed, and changes the load", own.lost)
   loads.tell(told, "not known, and nothing follows from it", own.unknown)
   told[#told + 1] = about.told
-  return loads.of(about, told)
+  if is_recording then return of_recording(own, load, data) end
+  return loads.with_images(loads.of(about, told), images)
 end
 
 return inference_perf

@@ -1,6 +1,9 @@
 -- Workloads of what benchmark tools say of a load, whatever their words for it.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
+local native = require "rooflua.native"
+local policy = require "rooflua.policy"
 
 local loads = {}
 
@@ -50,13 +53,28 @@ local function ends_of(tokens)
   if tokens.distribution == "uniform" then return tokens.min, tokens.max end
 end
 
+--- Clients that play conversations, turn after turn, with a whole number of seconds between them.
+local function conversations(about, told)
+  if not about.clients or about.stages or (about.groups or 1) > 1 then
+    core.fail("--bench: conversations are read of clients that wait for answers: give others as a workload of the "
+      .. "scenario")
+  end
+  local pause = about.pause_s
+  if type(pause) == "number" and pause % 1 ~= 0 then
+    pause = math.floor(pause + 0.5)
+    told[#told + 1] = ("--bench: pauses between turns are whole seconds here: %d s"):format(pause)
+  end
+  return made("conversations", { conversations = about.conversations, clients = needed(about.clients, "clients"),
+    num_requests = about.count, turns = about.turns, shared_tokens = about.prefix_tokens,
+    private_tokens = about.private_tokens, prompt_tokens = about.prompt_tokens, output_tokens = about.output_tokens,
+    pause_s = pause, max_context_tokens = about.max_context_tokens })
+end
+
 --- Requests at a rate of which so many are under way at most: the client of vLLM's benchmark.
 local function limited(about, told)
   local in_low, in_high = ends_of(about.prompt_tokens)
   local out_low, out_high = ends_of(about.output_tokens)
-  if not in_low or not out_low then
-    core.fail "--bench: a rate with a limit on requests under way is known for fixed and uniform lengths"
-  end
+  if not in_low or not out_low then return of_groups(about) end
   local function of(low, high)
     local mean = math.floor((low + high) / 2 + 0.5)
     return mean, mean > 0 and math.max(high - mean, mean - low) / mean or 0
@@ -72,9 +90,11 @@ end
 --- A workload.
 ---@param about table {prompt_tokens, output_tokens: a number or a distribution, count, rate_per_s (math.huge: at once),
 ---   clients (with one request each), most_in_flight (beside a rate), even (gaps), distinct_prompts,
----   groups, prompts_per_group, prefix_tokens; stages, arrivals and gap_s of shared_prefix_stages}
+---   shape (of gamma gaps), groups, prompts_per_group, prefix_tokens; stages, arrivals and gap_s of
+---   shared_prefix_stages; turns, conversations, private_tokens, pause_s and max_context_tokens of conversations}
 ---@param told string[]
 function loads.of(about, told)
+  if about.turns then return conversations(about, told) end
   if about.groups or about.stages then return of_groups(about) end
   local own = { num_requests = about.count, prompt_tokens = about.prompt_tokens, output_tokens = about.output_tokens }
   local clients = about.clients or about.rate_per_s == math.huge and (about.most_in_flight or about.count)
@@ -83,8 +103,59 @@ function loads.of(about, told)
     return made("closed_loop", own)
   end
   if about.most_in_flight then return limited(about, told) end
-  own.rate_per_s = about.rate_per_s
-  return made(about.even and "constant" or "poisson", own)
+  own.rate_per_s, own.shape = about.rate_per_s, about.shape
+  return made(about.shape and "gamma" or about.even and "constant" or "poisson", own)
+end
+
+--- Images of one size or of several, in front of the prompts of a workload.
+---@param images table? of workloads.with_pictures; nil: none
+function loads.with_images(workload, images)
+  return images and made("with_pictures", { of = workload, images = images }) or workload
+end
+
+--- Lengths of a turn of ShareGPT's chats, which stand for a file that is elsewhere.
+---@param most number? tokens of a prompt, and of an answer
+---@return table prompt_tokens, table output_tokens
+function loads.sharegpt(told, most)
+  local chat = policy.definition(chunks.shipped "workloads.chat").presets.sharegpt
+  told[#told + 1] = "--bench: the lengths of ShareGPT are not in the command: those that were published of a turn of "
+    .. "its chats stand for them (workloads.chat, preset sharegpt)"
+  local function cut(lengths) return core.copy(core.plain(lengths), { max = most or lengths.max }) end
+  return cut(chat.prompt_tokens), cut(chat.output_tokens)
+end
+
+local unstated_answer = 128 -- tokens, as of the default load of `run --from`
+
+--- The length of an answer that a command leaves to the model.
+---@param flag string that says it
+function loads.unstated(flag, told)
+  told[#told + 1] = ("--bench: %s is not stated: the model decides how long its answers are; %d tokens stand for them")
+    :format(flag, unstated_answer)
+  return unstated_answer
+end
+
+--- A trace that a command names by its file, which has to be here.
+---@param flag string that names it
+---@param about table parameters of workloads.trace
+function loads.trace(path, flag, about)
+  if not path or path == "" then core.fail("--bench: %s: which file is it? Its requests are the load", flag) end
+  if not native.file_exists(files.place(path)) then
+    core.fail("--bench: %s: %s is not here: its requests are the load", flag, native.printable(path))
+  end
+  return made("trace", core.copy(about, { path = path }))
+end
+
+local kinds_without_answers = { "embed", "pooling", "rank", "audio", "image_", "video_", "classif", "realtime" }
+
+--- Refuses a back end or endpoint whose requests have no text as their answer.
+---@param kind string? its name
+function loads.check_answers(flag, kind)
+  for _, part in ipairs(kinds_without_answers) do
+    if kind and kind:lower():find(part, 1, true) then
+      core.fail("--bench: %s %s: its requests have no answer of text, and are not simulated", flag,
+        native.printable(kind))
+    end
+  end
 end
 
 --- A normal length, cut at 1; a number where nothing varies.

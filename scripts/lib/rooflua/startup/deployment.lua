@@ -51,6 +51,13 @@ end
 local of_facts = { max_model_len = "max_model_len", budget = "max_num_batched_tokens", seats = "max_num_seqs",
   share = "deployment.memory_utilization" }
 
+--- A fraction as people write it: TensorRT-LLM keeps 0.7 in single precision, and its log says 0.699999988079071.
+local function plain_fraction(value)
+  local short = tonumber(("%.7g"):format(value))
+  local is_single = value % 1 ~= 0 and math.abs(short / value - 1) < 2 ^ -24
+  return is_single and short or value
+end
+
 local function add_resolved(found, engine, named)
   local has_options = #named > 0
   for name, each in core.sorted_pairs(found.resolved) do
@@ -68,7 +75,7 @@ local function add_resolved(found, engine, named)
       local is_alike = is_number and (option.parameter == parameter or option.key == parameter)
       local is_stated = found.option[option.name] or found.option[option.name:match "^[^.]+"]
       if is_alike and not is_stated and own then
-        named[#named + 1] = { option.name, native.number_text(own.value) }
+        named[#named + 1] = { option.name, native.number_text(plain_fraction(own.value)) }
         own = nil
       end
     end
