@@ -36,7 +36,8 @@ end
 
 --- Adds the keys: values that change a result.
 function encoders.add(add, served)
-  add(function() return scene(served) end, { ["deployment.encoder"] = { { mode = "data" }, { budget_tokens = 1 } } })
+  add(function() return scene(served) end, { ["deployment.encoder"] = { { mode = "data" }, { budget_tokens = 1 },
+    { item_s = 0.01 }, { pixel_s = 0 } } })
 end
 
 return encoders
