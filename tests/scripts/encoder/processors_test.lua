@@ -4,7 +4,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local random = require "rooflua.random"
 local named_policies = require "rooflua.sandbox.named_policies"
-local processors = require "rooflua.machine.processors"
+local processors = require "rooflua.border.processors"
 local spec = require "rooflua.spec"
 
 local sizes_of_each = 200

@@ -22,7 +22,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.scenario.figures"
 local policy = require "rooflua.policy"
-local processors = require "rooflua.machine.processors"
+local processors = require "rooflua.border.processors"
 local units = require "rooflua.text.units"
 local values = require "rooflua.engines.values"
 

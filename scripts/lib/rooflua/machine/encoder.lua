@@ -5,7 +5,7 @@ local cost = require "rooflua.cost"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.machine.prepared"
-local processors = require "rooflua.machine.processors"
+local processors = require "rooflua.border.processors"
 
 local few_rows = "encoder: its attention has few measured rows"
 local encoder = {

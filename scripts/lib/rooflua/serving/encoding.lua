@@ -5,7 +5,7 @@ local encoder = require "rooflua.machine.encoder"
 local encoders = require "rooflua.serving.encoders"
 local items = require "rooflua.machine.items"
 local policy = require "rooflua.policy"
-local processors = require "rooflua.machine.processors"
+local processors = require "rooflua.border.processors"
 local schema = require "rooflua.scenario.schema"
 local shared = require "rooflua.border.encoding"
 
