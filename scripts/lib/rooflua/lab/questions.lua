@@ -20,6 +20,7 @@ local questions = {}
 --- Texts that stand in place of files below the scenario's folder.
 function questions.replace_files(texts)
   chunks.edit(texts)
+  if next(texts) then Reader.forget() end -- what prices rest on may be edited
   return true
 end
 

@@ -31,6 +31,9 @@ function methods:child(key)
   return setmetatable({ file = self.file, path = self:key(key), shared = self.shared }, meta)
 end
 
+--- What keep() kept is not used from now on.
+function Reader.forget() kept = nil end
+
 --- The whole path of a key of this place; of the place itself for "".
 function methods:key(key)
   if self.path == "" or key == "" then return self.path .. key end
