@@ -31,6 +31,15 @@ function encoders.declare(effects, served)
   effects.own["workloads.with_pictures.behind"] = { function(one) -- chunks end where images stand
     return scene(served, { workload = one, scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 512 } })
   end }
+  effects.own["candidates.ladder.encoders"] = { function(one)
+    return { kind = "plan", model = sees, engine = "vllm 0.24", seed = 1, network = { bytes_per_s = 50e9 },
+      workload = require "workloads.pictures" { prompt_tokens = 100, output_tokens = 10, images = { { 1280, 720 } } },
+      plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p99 = 0.5 }, requests = 60, replicates = 0,
+        gpus = { { "h200-sxm", most = 6, price_per_hour = 4 } }, candidates = one } }
+  end }
+  effects.needs["candidates.ladder.encoders"] = { tp = { 1 }, ep = { 1 }, max_num_seqs = { 64 },
+    max_num_batched_tokens = { 2048 } }
+  effects.values["candidates.ladder.encoders"] = { { 1 } }
   effects.values["workloads.with_pictures.of"] = { require "workloads.constant" { num_requests = 20 } }
 end
 
