@@ -215,7 +215,8 @@ function mfu.lookups() end
 ---@return table[]
 function mfu.ops() end
 
---- Every number format: {name, code, bits (of one element with its share of the scales), spellings}.
+--- Every number format: {name, code, bits (of one element with its share of the scales), of_cache (of the KV cache
+--- alone), spellings}.
 ---@return table[]
 function mfu.formats() end
 

@@ -59,7 +59,7 @@ int list_ops(lua_State* L) {
   return push_json(L, out, false);
 }
 
-/// formats() -> {{name, code, bits, spellings}, ...}
+/// formats() -> {{name, code, bits, of_cache, spellings}, ...}
 int list_formats(lua_State* L) {
   Json out = Json::array();
   for (const NumberFormat& format : number_formats()) {
@@ -67,6 +67,7 @@ int list_formats(lua_State* L) {
     entry["name"] = format.name;
     entry["code"] = static_cast<double>(format.dtype);
     entry["bits"] = format.bits;
+    entry["of_cache"] = format.vector_bytes > 0;
     Json spellings = Json::array();
     for (const std::string_view spelling : format.spellings) spellings.push_back(spelling);
     entry["spellings"] = std::move(spellings);

@@ -147,6 +147,7 @@ local own_keys = {
   ["deployment.kv_blocks"] = {}, ["deployment.memory_utilization"] = { 0.5 },
   ["deployment.max_num_seqs"] = {}, ["deployment.max_num_batched_tokens"] = {}, ["deployment.block_size"] = {},
   ["deployment.max_model_len"] = { 0 }, ["deployment.dp_sync_s"] = { 0, 0.5 },
+  ["deployment.encoder.item_s"] = { 0, 0.5 }, ["deployment.encoder.pixel_s"] = { 0, 0.5 },
   ["hardware.memory_bytes_per_s"] = {}, ["hardware.memory_bytes"] = {}, ["hardware.usable_memory_bytes"] = {},
   ["hardware.link_bytes_per_s"] = {}, ["hardware.domain_gpus"] = {}, ["hardware.node_gpus"] = {},
   ["hardware.network_bytes_per_s"] = { 0 }, ["hardware.host_bytes_per_s"] = { 0 },
@@ -171,6 +172,7 @@ local function with(path, value)
   else
     given[first] = { [second] = third ~= "" and { [third] = value } or value }
     if first == "hardware" then given.hardware.from = "h200" end
+    if second == "encoder" then given.model = "qwen3-vl-30b-a3b" end
   end
   return given
 end
