@@ -65,10 +65,10 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       {
         before = "});\n\nconstexpr bool in_order() {",
         text = [[
-    {.dtype = Dtype(14),
+    {.dtype = Dtype(21),
      .name = "sample6",
      .bits = 6,
-     .runs_as = Dtype(14),
+     .runs_as = Dtype(21),
      .fallback_peak = Dtype::bf16,
      .spellings = {}},
 ]],
