@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,18 +45,50 @@ void wait_for_next_copy() {
   setitimer(ITIMER_REAL, &when, nullptr);
 }
 
-/// The copy is stopped as a Ctrl-C would stop it, and goes on to write what is known.
+/// Opens a file anew at the place up to which it was read. A copied descriptor has one place
+/// together with the other process, and each would miss what the other one reads.
+void read_apart(int file) {
+  struct stat about {};
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return;
+  if ((fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY) return;
+  char path[] = "/proc/self/fd/\0\0\0";  // a number of three digits at most
+  char* digit = path + 14;
+  if (file >= 100) *digit++ = static_cast<char>('0' + file / 100);
+  if (file >= 10) *digit++ = static_cast<char>('0' + file / 10 % 10);
+  *digit = static_cast<char>('0' + file % 10);
+  const int apart = open(path, O_RDONLY | O_CLOEXEC);
+  if (apart < 0) _exit(0);
+  lseek(apart, lseek(file, 0, SEEK_CUR), SEEK_SET);
+  dup2(apart, file);
+  close(apart);
+}
+
+/// The copy is stopped as a Ctrl-C would stop it, and goes on to write what is known. Until it has
+/// files of its own, the other one waits. Calls only what a handler of a signal may call.
 void copy_and_stop(int) {
+  constexpr int most_files = 256;  // a question has a few
   const int before = errno;
-  const pid_t parent = getpid(), copy = _Fork();
-  if (copy == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(0);
-    write_to = early_socket;
-    raise(SIGTERM);
-  } else {
-    wait_for_next_copy();
+  int ready[2];
+  if (pipe2(ready, O_CLOEXEC) == 0) {
+    const pid_t parent = getpid(), copy = _Fork();
+    if (copy == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(0);
+      for (int file = early_socket + 1; file < most_files; ++file) read_apart(file);
+      close(ready[0]);
+      close(ready[1]);
+      write_to = early_socket;
+      raise(SIGTERM);
+      errno = before;
+      return;
+    }
+    close(ready[1]);
+    char none = 0;
+    while (read(ready[0], &none, 1) < 0 && errno == EINTR) {
+    }  // ends where the copy closed it
+    close(ready[0]);
   }
+  wait_for_next_copy();
   errno = before;
 }
 
