@@ -182,17 +182,14 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the entries are in the order of Dtype");
 
-constexpr auto all_element_bytes = [] {
-  std::array<double, known_formats.size()> bytes{};
-  for (std::size_t i = 0; i < known_formats.size(); ++i) bytes[i] = known_formats[i].bits / 8;
-  return bytes;
-}();
-
-constexpr auto all_vector_bytes = [] {
-  std::array<double, known_formats.size()> bytes{};
-  for (std::size_t i = 0; i < known_formats.size(); ++i) bytes[i] = known_formats[i].vector_bytes;
-  return bytes;
-}();
+constexpr auto of_all(double NumberFormat::*figure, double divisor) {
+  std::array<double, known_formats.size()> out{};
+  for (std::size_t i = 0; i < known_formats.size(); ++i)
+    out[i] = known_formats[i].*figure / divisor;
+  return out;
+}
+constexpr auto all_element_bytes = of_all(&NumberFormat::bits, 8);
+constexpr auto all_vector_bytes = of_all(&NumberFormat::vector_bytes, 1);
 
 std::string lower(std::string_view text) {
   std::string out(text);

@@ -77,15 +77,14 @@ void PassBuilder::declared_layers(const declared::Kind& kind, double count) {
       const double heads = each.heads / tp_, kv_heads = std::max(1.0, each.kv_heads / tp_);
       const double width =
           each.one_vector ? each.head_dim : (each.head_dim + each.v_head_dim) / 2.0;
-      const double bytes =
-          bytes::kv(1, kv_heads, width, kv_bytes_of(width)) * (each.one_vector ? 0.5 : 1);
+      const double bytes = (each.one_vector ? 1 : 2) * kv_heads * width * kv_bytes_of(width);
       attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, kv_heads, each.head_dim,
              bytes);
       attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, each.head_dim,
              bytes);
     } else if (each.kind == declared::OpKind::elementwise) {
       const double kept = each.cache_elements;
-      const double width = each.heads > 0 ? kept / each.heads / 2 : kept;
+      const double width = declared::vector_width(kept, each.heads);
       elementwise(each.name, count, part * (each.elements * act_ + kept * kv_bytes_of(width)),
                   each.kernel);
     } else {

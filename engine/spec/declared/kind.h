@@ -55,6 +55,11 @@ inline constexpr Word<CacheKind> cache_words[] = {
 };
 static_assert(in_order(cache_words));
 
+/// Elements of a vector that is kept: keys or values of one of these heads, or all of them.
+constexpr double vector_width(double elements, int heads) {
+  return heads > 0 ? elements / heads / 2 : elements;
+}
+
 /// What a layer keeps of a request. `format` empty: that of the KV cache.
 struct Cache {
   CacheKind kind = CacheKind::token;
@@ -64,10 +69,8 @@ struct Cache {
   double every = 1;  // tokens that share one entry
   Split split = Split::none;
   int heads = 0;
-  /// Of keys and values of each head, or of one vector.
-  double vector_width() const { return heads > 0 ? elements / heads / 2 : elements; }
   double bytes(Dtype kv) const {
-    return elements / every * cached_bytes(format.value_or(kv), vector_width());
+    return elements / every * cached_bytes(format.value_or(kv), vector_width(elements, heads));
   }
 };
 
