@@ -14,7 +14,7 @@ namespace rooflua::reference {
 /// @throws std::invalid_argument if it is something else
 std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last);
 /// How often something is seen at least, where all seeds are to show it so often: of a third of
-/// them an eighth.
+/// them an eighth, so what is seen less than eight times is asked of all seeds alone.
 int enough(int of_all);
 
 SglangConfig sglang_config(const ServingCase& question);

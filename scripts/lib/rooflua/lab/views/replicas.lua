@@ -29,12 +29,13 @@ local shares = { "to 25 % busy", "to 50 %", "to 75 %", "busy" }
 local function gantt_of(opened, duration_s)
   local simulation = live.open((opening.variant(opened, 1)))
   simulation:run()
-  local busy, order, width = {}, {}, duration_s / bins
+  local busy, order, width, all = {}, {}, duration_s / bins, 0
   for _, step in ipairs(simulation:steps()) do
     local own = busy[step.replica]
-    if not own and #order < most_rows then
-      own = {}
-      busy[step.replica], order[#order + 1] = own, step.replica
+    if own == nil then
+      all, own = all + 1, #order < most_rows and {}
+      busy[step.replica] = own
+      if own then order[#order + 1] = step.replica end
     end
     local first = own and math.floor(step.start_s / width) or 0
     for bin = first, own and math.min(math.floor(step.end_s / width), bins - 1) or -1 do
@@ -59,7 +60,9 @@ local function gantt_of(opened, duration_s)
     for _, each in ipairs(spans) do each.bin = nil end
     rows[i] = { label = "replica " .. number, note = "replica " .. number, spans = spans }
   end
-  return { kind = "gantt", title = "How busy each replica was", x = { label = "time", unit = "s" },
+  local title = all > #order and ("How busy %d of %d replicas were: those that worked first"):format(#order, all)
+    or "How busy each replica was"
+  return { kind = "gantt", title = title, x = { label = "time", unit = "s" },
     segments = json.array(core.copy(shares)), rows = rows }
 end
 
