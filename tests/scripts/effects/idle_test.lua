@@ -17,6 +17,7 @@ local by_run = {
   ["^admission%.[%a_]+%.most$"] = "where several are held", ["^admission%.concurrency%.full$"] = "where it is full",
   ["^admission%.[%a_]+%.credit$"] = "an error with staleness_s = 0", ["^admission%.early_reject"] = "where many wait",
   ["^admission%.concurrency%.mode$"] = "where the limit binds", ["^admission%.program_aware%.flow$"] = "with several",
+  ["^candidates%.ladder%.encoders$"] = "refused where no request has images",
   ["^admission%.token_bucket%.%a+"] = "while the bucket is not empty", ["^autoscalers%."] = "as the load goes",
   ["^clients%.impatient%.%a+"] = "where it waits so long", ["^faults%.scripted%.%a+"] = "with a link in its list",
   ["^faults%.links%.link$"] = "two links that stand still are alike",
