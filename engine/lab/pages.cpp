@@ -212,8 +212,8 @@ bool Laboratory::answer_state(Exchange& exchange) const {
 }
 
 bool Laboratory::answer_answer(Exchange& exchange, bool now, std::int64_t after, bool brief) const {
-  const bool is_new = after >= 0 && known_.sequence > after;
   const bool is_over = known_.whole || !known_.problem.empty();
+  const bool is_new = known_.sequence > after && (is_over || known_.answer.is_object());
   if (after >= 0 ? !is_new : !now && !is_over) return false;
   Json out = Json::object();
   out["schema"] = 1;

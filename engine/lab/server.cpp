@@ -138,19 +138,31 @@ std::unique_ptr<Worker> Laboratory::begin(const std::string& view, Worker::Hooks
 void Laboratory::start() {
   worker_.reset();
   opener_.reset();
-  const auto line = [this](const std::string& text) { take(text); };
   try {
-    worker_ = begin("", {line, [this](const std::string& text) { take_early(text); },
+    worker_ = begin("", {[this](const std::string& text) { take(text); },
+                         [this](const std::string& text) { take_early(text); },
                          [this] {
                            worker_.reset();
                            known_.is_over = true;
+                           open_state();
                            if (!known_.whole && known_.problem.empty())
                              fail(
                                  "the process that answers ended: it ran out of memory, or a "
                                  "policy broke it");
                            changed();
                          }});
-    opener_ = begin(knobs, {line, nullptr, [this] { opener_.reset(); }});
+    is_opened_ = false;
+  } catch (const Error& error) {
+    fail(error.what());
+  }
+}
+
+/// Asks what may be changed. Not before there are numbers: both at once would share the cores.
+void Laboratory::open_state() {
+  if (std::exchange(is_opened_, true)) return;
+  try {
+    opener_ = begin(knobs, {[this](const std::string& text) { take(text); }, nullptr,
+                            [this] { opener_.reset(); }});
   } catch (const Error& error) {
     fail(error.what());
   }
@@ -203,6 +215,7 @@ void Laboratory::take(const std::string& line) {
   } else {
     fail(text_of(frame, "message"));
   }
+  open_state();
   changed();
 }
 
@@ -213,6 +226,7 @@ void Laboratory::take_early(const std::string& line) {
       is_true(frame, "whole"))
     return;
   known_.answer = std::move(frame);
+  open_state();
   changed();
 }
 
@@ -260,6 +274,7 @@ void Laboratory::wake() {
 }
 
 void Laboratory::tick() {
+  open_state();  // where no request has ended yet
   if (worker_ && worker_->passed_s() > options_.question_s) {
     worker_.reset();
     fail("stopped after " + std::to_string(static_cast<int>(options_.question_s)) + " s");

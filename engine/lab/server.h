@@ -67,6 +67,7 @@ class Laboratory {
   // --- questions (server.cpp)
   void ask(State state);
   void start();
+  void open_state();
   std::unique_ptr<Worker> begin(const std::string& view, Worker::Hooks hooks);
   void start_view(const std::string& name);
   void end_view(const std::string& name);
@@ -116,7 +117,7 @@ class Laboratory {
   std::list<Waiter> waiters_;
   std::unique_ptr<Worker> worker_, opener_;  // what answers, what says what may be changed
   std::list<View> views_;
-  bool is_waking_ = false;
+  bool is_waking_ = false, is_opened_ = false;
 };
 
 }  // namespace rooflua::lab

@@ -35,7 +35,7 @@ constexpr int whole_socket = 3, early_socket = 4;
 int write_to = whole_socket;
 std::size_t copies = 0;
 /// Milliseconds of the clock between two copies.
-constexpr std::array<int, 8> pauses = {25, 25, 50, 100, 250, 500, 1000, 2000};
+constexpr std::array<int, 9> pauses = {15, 15, 20, 50, 100, 250, 500, 1000, 2000};
 
 void wait_for_next_copy() {
   const int pause = pauses[std::min(copies++, pauses.size() - 1)];

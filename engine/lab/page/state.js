@@ -50,11 +50,12 @@ function write() {
 
 /** Sends the newest state; one that was overtaken is never sent. */
 async function send() {
-  tell("asked");
-  if (sending) { waiting = true; return; }
+  if (sending) { waiting = true; return tell("asked"); }
   sending = true;
   try {
-    const answer = await ask("/api/state", { method: "PUT", body: JSON.stringify(state) });
+    const told = ask("/api/state", { method: "PUT", body: JSON.stringify(state) });
+    tell("asked");
+    const answer = await told;
     if (!waiting) tell("sent", answer);
     fetchKnobs(answer.version);
   } catch (problem) {
@@ -90,9 +91,9 @@ export function change(act, key = "") {
 function adopt(other) {
   state = { set: other.set || [], texts: other.texts || {}, pins: other.pins || [] };
   if (other.seed !== undefined) state.seed = other.seed;
+  send(); // first: what the page draws of the change costs milliseconds
   write();
   tell("state");
-  send();
 }
 
 export function setValue(path, value, key = path) {
