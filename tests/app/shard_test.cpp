@@ -52,7 +52,8 @@ Said run(const std::string& arguments) {
 
 }  // namespace
 
-TEST_CASE("shards 1, 2, 3 and 7 of a sweep of 40, merged in any way, are the unsharded run") {
+TEST_CASE("shards 1, 2, 3 and 7 of a sweep of 40, merged in any way, are the unsharded run",
+          "[long]") {
   const Folder folder;
   const std::string scenario = folder.file("s.lua", sweep);
   const Said whole = run(scenario + " --quiet --json " + folder.file("whole.json"));
