@@ -26,7 +26,7 @@ local package_home = {
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/command_line" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
   { "yaml.h", "engine/base/yaml" }, { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
-  { "catch2/", "tests/catch" }, { "event2/", "engine/http/", "engine/emulate/", "engine/lab/" },
+  { "catch2/", "tests/catch" }, { "event2/", "engine/http/", "engine/emulate/", "engine/lab/", "tests/lab/" },
   { "zmq.h", "engine/emulate/kv/", "tests/emulate/" }, { "openssl/", "engine/emulate/kv/" },
 }
 local function check_include(path, number, floor, target)

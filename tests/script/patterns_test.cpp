@@ -146,7 +146,7 @@ TEST_CASE("Ctrl-C stops a pattern with the line that asked for it") {
 
 TEST_CASE("steps of a pattern count as instructions while a scenario loads") {
   script::VmOptions options = sandbox_options();
-  options.load_instructions = 1e7;
+  options.load_instructions = 2e6;
   script::Vm vm(options);
   const auto file = rooflua::test::scratch() / "explosive_pattern_test.lua";
   for (const char* text : explosive) {
