@@ -19,6 +19,7 @@ return {
   { "_shot_all_reduce", operation = "all_reduce", source = "pytorch torch/csrc/distributed/c10d/symm_mem" },
   { "allreduce_fusion", operation = "all_reduce", fuses = { "norm" }, source = flashinfer },
   { "all_?reduce", operation = "all_reduce", source = "names of all-reduce kernels of engines and libraries" },
+  { "ep::int[er]", operation = "exchange", source = "deepseek-ai/DeepEP csrc/kernels: internode, intranode" },
   { "deep_ep.*dispatch", operation = "exchange", source = "deepseek-ai/DeepEP csrc/kernels" },
   { "deep_ep.*combine", operation = "exchange", source = "deepseek-ai/DeepEP csrc/kernels" },
 
