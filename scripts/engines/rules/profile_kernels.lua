@@ -19,6 +19,7 @@ return {
   { "_shot_all_reduce", operation = "all_reduce", source = "pytorch torch/csrc/distributed/c10d/symm_mem" },
   { "allreduce_fusion", operation = "all_reduce", fuses = { "norm" }, source = flashinfer },
   { "all_?reduce", operation = "all_reduce", source = "names of all-reduce kernels of engines and libraries" },
+  { "ep::int[er]", operation = "exchange", source = "deepseek-ai/DeepEP csrc/kernels: internode, intranode" },
   { "deep_ep.*dispatch", operation = "exchange", source = "deepseek-ai/DeepEP csrc/kernels" },
   { "deep_ep.*combine", operation = "exchange", source = "deepseek-ai/DeepEP csrc/kernels" },
 
@@ -111,6 +112,7 @@ return {
   { "position", operation = "inputs", source = "vllm/v1/worker; sglang/srt/model_executor/forward_batch_info.py" },
   { "kv_indices", operation = "inputs", source = "sglang/srt/layers/attention/utils.py" },
   { "slot_mapping", operation = "inputs", source = "vllm/v1/worker/block_table.py" },
+  { "page_indices", operation = "inputs", source = "vllm/v1/attention/backends/flashinfer.py" },
   { "block_table", operation = "inputs", source = "vllm/v1/worker/block_table.py" },
   { "token_ids", operation = "inputs", source = "vllm/v1/worker; sglang/srt/managers" },
   { "_scan", operation = "inputs", source = torch },
@@ -123,6 +125,8 @@ return {
   { "catarray", operation = "elementwise", source = torch },
   { "reduce_kernel", operation = "elementwise", source = torch },
   { "index_", operation = "elementwise", source = torch },
+  { "memcpy dtod", operation = "copy", beside = "all_reduce",
+    source = "into and out of symmetric memory: vllm/distributed/device_communicators/symm_mem.py" },
   { "memcpy", operation = "copy", source = "NVIDIA CUPTI, AMD roctracer" },
   { "memset", operation = "copy", source = "NVIDIA CUPTI, AMD roctracer" },
 }

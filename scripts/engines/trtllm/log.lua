@@ -42,12 +42,13 @@ local function figures(all, facts, stated)
   all.sequence_blocks = ceil(all.longest_run / size)
   all.first_longest = min(all.first_tokens, all.max_model_len)
   all.first_sequence_blocks = ceil(all.first_longest / size)
-  local most = all.graphs and min(all.largest_graph or 128, all.seats) or 0
-  local sizes, lines = captured(most), {}
+  -- The arguments have the largest graph that was asked for, or the default; graphs of more requests than seats are none.
+  local largest = all.graphs and (all.largest_graph or 128) or 0
+  local sizes, lines = captured(min(largest, all.seats)), {}
   for i, each in ipairs(sizes) do
     lines[i] = ("Run generation only CUDA graph warmup for batch size=%d, draft_len=0"):format(each)
   end
-  all.warmups, all.graph_count, all.graph_most = table.concat(lines, "\n"), #sizes, most
+  all.warmups, all.graph_count, all.graph_most = table.concat(lines, "\n"), #sizes, largest
   all.graphs = #sizes > 0
   all.is_inferred = not facts.is_stated "max_seq_len"
   all.stated_length = not all.is_inferred and all.max_model_len or nil

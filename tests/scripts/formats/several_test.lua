@@ -239,4 +239,15 @@ test("a result without times of requests is the load of a plan: its means, at it
   test.equal(measured_load.of(test.file(".csv", "arrival_s,prompt_tokens,output_tokens\n0,5,5\n")), nil)
 end)
 
+test("requests that are replayed declare the length of their answer, as the clients of benchmarks do", function()
+  local rows = "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,prompt_id\n0,10,20,0.1,1,7\n1,10,30,0.1,1,8\n"
+  local state = read(rows, ".csv")[1].workload:requests(require("rooflua.random").streams(1))
+  for _, expected in ipairs { 20, 30 } do
+    local _, _, output, fields = state.next(state)
+    test.equal(output, expected)
+    test.equal(fields.max_output_tokens, expected)
+    test.equal(#fields.content, 1)
+  end
+end)
+
 test.finish()

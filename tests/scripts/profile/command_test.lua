@@ -136,8 +136,35 @@ test("recorded operands decide between GEMMs, and places where there are none", 
   test.equal(places "[[32,14336],[14336,4096]]", 2)
   test.equal(places "[[32,4096],[4096,4096]]", 1)
   test.equal(places "[[32,4096],[11008,4096]]", 0)
+  test.equal(places "[[32,4096],[4096,4080]]", 1) -- 4,080 padded to 64
   test.equal(placing.align({ { kind = { class = "gemm" } }, { kind = { class = "gemm" } } }, sequence)[2], 2)
   test.equal(placing.align({ { kind = { class = "norm" } } }, sequence)[1], 0)
+end)
+
+test("copies beside an all-reduce are a part of it, and the sum is the step where a kernel runs on", function()
+  local measured = require "rooflua.profile.measured"
+  local kinds = require("rooflua.profile.capture").kinds
+  local names = { "nvjet_tst", "multimem_all_reduce_kernel", "Memcpy DtoD (Device -> Device)" }
+  local events, numbers = {}, {}
+  for i, each in ipairs { { 1, 0, 10 }, { 3, 10, 12 }, { 2, 12, 20 }, { 3, 20, 22 }, { 3, 30, 45 } } do
+    events[i - 1] = { name = each[1], shape = -1, kind = each[1] == 3 and kinds.copy or kinds.kernel, in_graph = 0,
+      start_ns = each[2], duration_ns = each[3] - each[2] }
+    numbers[i - 1] = i - 1
+  end
+  local file = { events = events, name = function(i) return names[i] end, shape = function() return nil end }
+  local function entry(class, name)
+    return { class = class, many = false, skip = 0.7, operation = { name = name, shapes = {} } }
+  end
+  local step = { first = 0, last = 4, start_ns = 0, end_ns = 40, number = 1, expected = { by_name = {} },
+    sequence = { entry("gemm", "o"), entry("all_reduce", "attention_all_reduce") } }
+  local found = measured.of({ file = file, kernels = { numbers = numbers, count = 5 } }, { step },
+    require("rooflua.profile.rows").of())
+  test.equal(found.operations.o.ns, 10)
+  test.equal(found.operations.attention_all_reduce.ns, 12)
+  test.equal(found.operations.attention_all_reduce.kernels, 3)
+  test.equal(found.operations.copy.ns, 10)
+  test.equal(found.between_ns, 8)
+  test.equal(step.named_ns, 22)
 end)
 
 os.execute("rm -r " .. folder)

@@ -1,5 +1,6 @@
 -- Measured runs of a user: what `vllm bench serve --save-result` or another tool of formats/tools.lua wrote, or a CSV
 -- with a row per request.
+local arrivals = require "rooflua.arrivals"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local measured_requests = require "rooflua.formats.measured_requests"
@@ -79,16 +80,14 @@ local Recorded = policy.define {
   doc = "The requests of a measured run: at their recorded times, at a rate, or from a number of clients.",
   params = {
     run = { default = {}, type = "table", doc = "What measured.read gave." },
+    max_output_tokens = arrivals.limit_parameter "exact", -- clients of benchmarks ask for the answer's length
   },
 }
 
 local function request_at(state, i, at_s)
   local request = state.run.requests[i]
-  if request.prompt_id then
-    local content = { { request.prompt_id + 1, request.prompt_tokens } }
-    return at_s, request.prompt_tokens, request.output_tokens, { content = content }
-  end
-  return at_s, request.prompt_tokens, request.output_tokens
+  local fields = request.prompt_id and { content = { { request.prompt_id + 1, request.prompt_tokens } } } or nil
+  return at_s, request.prompt_tokens, arrivals.declare(state.limit, request.output_tokens, fields)
 end
 
 local function next_recorded(state)
@@ -118,7 +117,8 @@ end
 function Recorded:requests(rng)
   local closed = self.run.clients and not self.run.recorded_times and not self.run.rate_per_s
   return { next = closed and next_of_client or next_recorded, done = closed and answered or nil, run = self.run,
-    shares_content = self.run.requests[1].prompt_id ~= nil, gaps = rng:stream "arrivals", clock_s = 0, sent = 0 }
+    shares_content = self.run.requests[1].prompt_id ~= nil, gaps = rng:stream "arrivals", clock_s = 0, sent = 0,
+    limit = arrivals.limit(self) }
 end
 
 --- In words, how a run is replayed.

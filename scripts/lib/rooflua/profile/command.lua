@@ -132,7 +132,8 @@ end
 
 local least_frac = 0.5 -- of a model's GEMMs that a step of it has
 
---- Says that the steps have few of the model's GEMMs: a trace of another model, or of parts of steps.
+--- Says that the steps have few of the model's GEMMs: a trace of another model, or of parts of steps. Their kernels are
+--- then no operations of the step, and none counts as named.
 local function tell_of_other(told, steps, operations, model)
   local runs, wanted, found = {}, 0, 0
   for _, each in ipairs(operations) do runs[each.name] = each.runs end
@@ -144,6 +145,7 @@ local function tell_of_other(told, steps, operations, model)
     end
   end
   if found >= least_frac * wanted then return end
+  for _, step in ipairs(steps) do step.named_ns = 0 end
   told[#told + 1] = ("a step has %s of the GEMMs of %s (%s of %s): the trace is of another model, or these are no "
     .. "whole steps; names of operations say little then"):format(units.percent(found / wanted), model,
     units.significant(found / #steps, 3), units.grouped(math.floor(wanted / #steps + 0.5)))

@@ -6,7 +6,7 @@ local json = require "rooflua.json"
 
 local document = {}
 
-local most_gaps, most_unknown = 1000, 200
+local most_gaps, most_unknown, most_shapes = 1000, 200, 3
 
 local function mean(list, of)
   local sum = 0
@@ -23,12 +23,14 @@ local function tables_of(list, found)
       local sum = out[name]
       if not sum then
         sum = { table_s = 0, roofline_s = 0, count = 0, evidence = each.evidence, class = each.class,
-          shapes = each.shapes, rows = {} }
+          shapes = {}, rows = {} }
         out[name] = sum
       end
       sum.table_s, sum.roofline_s = sum.table_s + each.table_s / #list, sum.roofline_s + each.roofline_s / #list
       sum.count = sum.count + each.count / #list
-      for _, row in ipairs(each.rows) do sum.rows[#sum.rows + 1] = row end
+      for i, row in ipairs(each.rows) do
+        sum.rows[#sum.rows + 1], sum.shapes[#sum.shapes + 1] = row, each.shapes[i] or ""
+      end
     end
   end
   return out
@@ -48,6 +50,18 @@ local function merge_attention(found)
   end
 end
 
+--- The shapes of an operation that differ, as one text: layers and steps may be of several kinds.
+local function shape_of(expected)
+  local seen, out = {}, {}
+  for _, shape in ipairs(expected and expected.shapes or {}) do
+    if shape ~= "" and not seen[shape] then
+      seen[shape], out[#out + 1] = true, shape
+    end
+  end
+  local left = #out - most_shapes
+  return core.join(out, "; ", 1, math.min(most_shapes, #out)) .. (left > 0 and ("; and %d more"):format(left) or "")
+end
+
 --- Operations, those that take longest first: {name, class, runs, measured_s, table_s, roofline_s, evidence, shape,
 --- kernel, sum, rows}.
 function document.operations(list, found)
@@ -58,7 +72,7 @@ function document.operations(list, found)
     out[#out + 1] = { name = name, class = expected and expected.class or name, runs = sum.kernels / #list,
       measured_s = sum.ns * 1e-9 / #list, table_s = expected and expected.table_s,
       roofline_s = expected and expected.roofline_s, evidence = expected and expected.evidence or "none",
-      shape = expected and expected.shapes[1] or "", kernel = kernel.name, sum = sum, expected = expected,
+      shape = shape_of(expected), kernel = kernel.name, sum = sum, expected = expected,
       full_s = sum.full_ns * 1e-9 / #list }
   end
   table.sort(out, function(a, b)

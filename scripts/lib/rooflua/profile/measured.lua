@@ -25,11 +25,23 @@ local function kinds_of(rank, known)
       local name = file.name(event.name)
       local row = rows_of.kernel(known.kernels, name)
       kind = { name = name, row = row, class = row and row.operation or "unknown", after = row and row.after,
-        before = row and row.before, shape = file.shape(event.shape) }
+        before = row and row.before, beside = row and row.beside, shape = file.shape(event.shape) }
       if event.kind == capture.kinds.copy then kind.class = "copy" end
       of_name[event.shape] = kind
     end
     return kind
+  end
+end
+
+--- Gives kernels that stand beside one of an operation, and are then a part of it, the class of that operation.
+local function join_beside(kernels)
+  for i, each in ipairs(kernels) do
+    local class, last, next_one = each.kind.beside, kernels[i - 1], kernels[i + 1]
+    if class and next_one and next_one.kind.class == class then
+      each.kind = core.copy(each.kind, { class = class, before = true })
+    elseif class and last and last.kind.class == class and last.kind.beside ~= class then
+      each.kind = core.copy(each.kind, { class = class, after = true })
+    end
   end
 end
 
@@ -67,6 +79,7 @@ local function add_step(out, rank, step, kind_of, sequence, by_name)
     names[#names + 1] = tostring(kind_of(k))
   end
   local key = core.join(names, " ")
+  join_beside(kernels)
   local places = out.places[sequence] and out.places[sequence][key]
   if not places then
     places = placing.align(kernels, sequence)
@@ -85,7 +98,6 @@ local function add_step(out, rank, step, kind_of, sequence, by_name)
     if entry then
       add(out.operations, operation_of(kind, entry, by_name), kind, exposed[k], event.duration_ns)
     elseif kind.class == "inputs" or kind.class == "copy" then
-      step.named_ns = step.named_ns + exposed[k]
       add(out.operations, kind.class, kind, exposed[k], event.duration_ns)
     else
       add(kind.class == "unknown" and out.unknown or out.extra, kind.name, kind, exposed[k], event.duration_ns)

@@ -4,7 +4,7 @@ local text = require "rooflua.profile.text"
 
 local page = {}
 
-local most_segments, most_bars, most_gaps, most_unknown = 9, 16, 40, 40
+local most_segments, most_bars, most_gaps, most_unknown = 9, 8, 40, 40
 
 local function ms(value) return value == json.null and 0 or (value or 0) * 1e3 end
 
@@ -53,7 +53,7 @@ local function operations_chart(answer)
       bars[#bars + 1] = { name = ("%s %s"):format(each.name, field[1]), values = values, total = values[j] }
     end
   end
-  return { title = "Operations", kind = "bar", x = { label = "time of a step", unit = "ms" },
+  return { title = "Operations that take longest", kind = "bar", x = { label = "time of a step", unit = "ms" },
     segments = json.array { "measured", "tables", "roofline" }, bars = bars }
 end
 

@@ -11,6 +11,7 @@ local leave_other = 0.05 -- one that prepares inputs or copies, or whose name is
 local stay = 0.02 -- one more kernel of the same operation
 local generic = 0.4 -- a kernel of no particular kind as a part of a small operation
 local most_cells = 4e7
+local padding = 64 -- to a multiple of which engines pad the vocabulary, over all ranks or over each
 
 --- Costs of a kernel of one kind as an operation of another; nil: never.
 local also = {
@@ -18,8 +19,10 @@ local also = {
   elementwise = { norm = generic, rope = generic, activation = generic, kv_write = generic, elementwise = 0.1,
     experts = generic, embed = generic, quantize = generic, sampler = generic, linear_attention = 2 * generic },
   all_gather = { all_reduce = 0.5 }, all_reduce = { all_gather = 0.5 }, exchange = { all_reduce = 0.8 },
-  activation = { experts = 0.1, elementwise = 0.1 }, quantize = { experts = 0.1, gemm = 0.3 },
+  activation = { experts = 0.1, elementwise = 0.1 }, quantize = { experts = 0.1, gemm = 0.3, attention = 0.6 },
   gemm = { experts = 0.5 }, norm = { elementwise = 0.1, linear_attention = 0.3, rope = 0.2 }, -- of queries and keys
+  -- Where tables of attention hold the write of the cache, and queries in its format, no other operation is there.
+  kv_write = { attention = 0.6 },
   sampler = { experts = 0.3 }, embed = { sampler = 0.5, elementwise = 0.3 }, copy = { kv_write = 0.6 },
 }
 -- Rows of a whole attention block have its projections, norms and rope inside.
@@ -62,7 +65,7 @@ local function contradicts(kernel, entry)
     local own_k, own_n = shape:match "k=(%d+)", shape:match "n=(%d+)"
     if own_k then
       is_known = true
-      if tonumber(own_k) == k and tonumber(own_n) == n then return false end
+      if tonumber(own_k) == k and math.abs(tonumber(own_n) - n) < padding then return false end
     end
   end
   return is_known

@@ -6,6 +6,7 @@
 --     kernels   {pattern in a kernel's name in lower case, operation, source}, and
 --               after     belongs to the operation of the kernel before it (a reduction of its parts)
 --               before    belongs to that of the kernel after it (a preparation)
+--               beside    belongs to an operation of this word if a kernel of it comes just before or after
 --               fuses     further operations that the kernel does
 --               fallback  why the engine runs it in place of a better one
 --               older     built for GPUs before this architecture: "hopper"
@@ -23,13 +24,14 @@ local operations = core.set { "all_reduce", "all_gather", "exchange", "attention
   "attention_decode", "linear_attention", "experts", "kv_write", "rope", "norm", "activation", "quantize", "gemm",
   "sampler", "embed", "elementwise", "inputs", "copy" }
 local fields = core.set { "tokens", "prompts", "prompt_tokens", "prompt_kv", "decodes", "decode_tokens", "decode_kv" }
-local kernel_keys = { 1, "operation", "after", "before", "fuses", "fallback", "older", "seen",
+local kernel_keys = { 1, "operation", "after", "before", "beside", "fuses", "fallback", "older", "seen",
   "source" }
 local step_keys = { 1, "fields", "since", "before", "seen", "source" }
 
 local function check_kernel(row, where)
   core.check_keys(row, kernel_keys, where)
   if not operations[row.operation] then core.fail("%s: operation: '%s' is none", where, tostring(row.operation)) end
+  if row.beside and not operations[row.beside] then core.fail("%s: beside: '%s' is none", where, row.beside) end
   if type(row.source) ~= "string" then core.fail("%s: source is missing", where) end
 end
 

@@ -49,20 +49,22 @@ end
 
 --- Rows of the table of operations, which add up to the step.
 function text.operation_rows(answer)
-  local rows = { { "operation", "kernels", "measured us", "tables us", "roofline us", "ratio", "share", "rests on" } }
+  local rows = { { "operation", "kernels", "measured us", "tables us", "roofline us", "ratio", "share", "rests on",
+    "shape" } }
   for _, each in ipairs(answer.operations) do
     rows[#rows + 1] = { each.name, units.significant(each.runs, 4), us(each.measured_s), us(each.table_s),
-      us(each.roofline_s), ratio(each), units.percent(each.share), each.evidence }
+      us(each.roofline_s), ratio(each), units.percent(each.share), each.evidence,
+      each.shape }
   end
   local function add(name, seconds, table_s)
     rows[#rows + 1] = { name, "", us(seconds), table_s and us(table_s) or "-", "-", "-",
-      units.percent(seconds / answer.step_s), "" }
+      units.percent(seconds / answer.step_s), "", "" }
   end
   if answer.unknown_s > 0 then add("no operation", answer.unknown_s) end
   add("idle, gaps", answer.gaps_s, answer.host_table_s)
   add("idle, between kernels", answer.between_s)
   rows[#rows + 1] = { "step", "", us(answer.step_s), us(answer.table_s), us(answer.roofline_s),
-    ("%.2f"):format(answer.step_s / answer.table_s), "100.0 %", "" }
+    ("%.2f"):format(answer.step_s / answer.table_s), "100.0 %", "", "" }
   return rows
 end
 

@@ -9,7 +9,8 @@ local most_looked_at = 4000 -- calls that began before a gap
 local overlaps_frac = 0.5 -- of a gap that a call has to last
 
 --- Seconds of each kernel of a step that no earlier one covers, in `exposed` by its place; what runs beside computation
---- counts for collectives only where nothing computes. Returns the idle times: {{start_ns, end_ns, next = place}, ...}.
+--- counts for collectives only where nothing computes, and what runs on after the step's end does not count. Returns the idle times:
+--- {{start_ns, end_ns, next = place}, ...}.
 ---@param step table of steps.of
 ---@param is_collective fun(place: integer): boolean
 function times.divide(rank, step, is_collective)
@@ -18,14 +19,14 @@ function times.divide(rank, step, is_collective)
   local busy = {} -- of computation: {start_ns, end_ns}, in order, apart from each other
   for k = step.first, step.last do
     local event = events[numbers[k]]
-    local start_ns, end_ns = event.start_ns, event.start_ns + event.duration_ns
+    local start_ns, end_ns = event.start_ns, math.min(step.end_ns, event.start_ns + event.duration_ns)
     if not is_collective(k) then
       local last = busy[#busy]
       if last and start_ns <= last[2] then
         exposed[k] = math.max(0, end_ns - math.max(start_ns, last[2]))
         last[2] = math.max(last[2], end_ns)
       else
-        exposed[k] = event.duration_ns
+        exposed[k] = end_ns - start_ns
         busy[#busy + 1] = { start_ns, end_ns }
       end
     end
@@ -39,7 +40,8 @@ function times.divide(rank, step, is_collective)
   for k = step.first, step.last do
     if is_collective(k) then
       local event = events[numbers[k]]
-      local from, till = math.max(event.start_ns, seen_until), event.start_ns + event.duration_ns
+      local from = math.max(event.start_ns, seen_until)
+      local till = math.min(step.end_ns, event.start_ns + event.duration_ns)
       local left = math.max(0, till - from)
       while busy[at] and busy[at][2] <= from do at = at + 1 end
       local i = at
