@@ -32,6 +32,8 @@ return {
     { key = "scheduler.keep_junctions" }),
   entry("states_take_blocks", nil, "whether states that are kept take blocks of the KV cache",
     { read_by = "serving.replicas" }),
+  entry("drafts_wait", nil, "whether a step with drafts begins when it is known what the last one accepted, so that "
+    .. "nothing hides the host's time", { read_by = "machine.prepared" }),
   entry("max_speculative_seqs", "requests", "most requests with drafts; 0 = the most of all",
     { key = "scheduler.max_speculative_seqs" }),
   entry("random_text_tokens", "1", "tokens of the server for one of a client that makes up random text",
