@@ -134,6 +134,7 @@ return {
   of_memory("in_flight_steps", "steps", "whose tokens windows hold beside their own"),
   of_memory("mamba_full_memory_ratio", "1", "memory of states to that of the KV cache"),
   of_memory("swa_full_tokens_ratio", "1", "tokens that layers with windows keep, to those of the others"),
+  of_memory("states_as_windows", nil, "whether a state that is inputs of the last tokens alone is kept as a window"),
   of_memory("cached_state_blocks", "blocks", "of states that a request holds in a group where prefixes are cached"),
   of_memory("state_slots", "slots", "of states that a running request may hold where prefixes are cached"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),
