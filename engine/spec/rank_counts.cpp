@@ -34,6 +34,7 @@ KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv
   out.window = each.window;
   if (each.by_file) {
     count_states(own, out);
+    out.inputs = own.by_file->state_inputs();
   } else if (each.delta) {
     const double keys = double(each.delta->key_heads) * each.delta->key_head_dim;
     const double values = double(each.delta->value_heads) * each.delta->value_head_dim;

@@ -25,6 +25,7 @@ struct KindCounts {
   int window = 0;            // tokens
   double convolution_elements = 0;  // of one request in one layer: inputs of the short convolution
   double state_elements = 0;        // and its recurrent matrix
+  int inputs = 0;  // tokens whose inputs all of its state is; 0: some of it is no such
 };
 
 struct RankCounts {

@@ -9,6 +9,7 @@ local small = require "drafters.passes.small"
 ---@field layers integer
 ---@field vocab_size integer
 ---@field intermediate_size integer
+---@field shares_cache boolean
 ---@field pass_s number
 ---@field host_pass_s number
 ---@field host_row_s number
@@ -22,6 +23,7 @@ local BlockParallel = policy.define {
     vocab_size = { default = 0, unit = "tokens", min = 0, max = 1e6, integer = true,
       doc = "Rows of its LM head; 0 = the target's vocabulary.", source = "DFlash shares the target's" },
     intermediate_size = parameters.intermediate_size(),
+    shares_cache = parameters.shares_cache(),
     pass_s = parameters.pass_s(),
     host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
@@ -36,7 +38,7 @@ function BlockParallel:bind(context)
   local model = small.model(context.model, self)
   local deployment = decoder.deployment(model, context, 0)
   self.decoder = decoder.of(context, { model = model, deployment = deployment,
-    operations = decoder.two_inputs(model, deployment), fuses = 3, beside = self })
+    operations = decoder.two_inputs(model, deployment, self.shares_cache), fuses = 3, beside = self })
 end
 
 ---@param batch rooflua.Batch

@@ -19,6 +19,7 @@ local small = require "drafters.passes.small"
 ---@field kv_heads integer
 ---@field head_dim integer
 ---@field intermediate_size integer
+---@field shares_cache boolean
 ---@field pass_s number
 ---@field host_pass_s number
 ---@field host_row_s number
@@ -42,6 +43,7 @@ local Eagle = policy.define {
     head_dim = { default = 0, unit = "1", min = 0, max = 4096, integer = true,
       doc = "Width of a head; 0 = the target's.", source = "published heads repeat the target's" },
     intermediate_size = parameters.intermediate_size(),
+    shares_cache = parameters.shares_cache(),
     pass_s = parameters.pass_s(),
     host_pass_s = parameters.host_pass_s(),
     host_row_s = parameters.host_row_s(),
@@ -58,7 +60,7 @@ function Eagle:bind(context)
   local model = small.model(context.model, self)
   local deployment = decoder.deployment(model, context, self.tp)
   self.decoder = decoder.of(context, { model = model, deployment = deployment,
-    operations = decoder.two_inputs(model, deployment), fuses = 3, beside = self })
+    operations = decoder.two_inputs(model, deployment, self.shares_cache), fuses = 3, beside = self })
 end
 
 ---@param batch rooflua.Batch

@@ -127,6 +127,7 @@ local spec = {}
 ---@field parameters table? of a kind that is a file
 ---@field bound table? of a kind that is a file: the form and the tokens of what its attention computes with
 ---@field keeps_state boolean? of a kind that is a file: whether requests have a state
+---@field state_inputs integer? of a kind that is a file: tokens whose inputs are that whole state, or 0
 ---@field kernels string? of a kind that is a file: full, if engines run kernels of full attention for it
 ---@field formats table of these layers alone, by class of weights
 

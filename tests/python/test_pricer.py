@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import threading
 from array import array
@@ -26,6 +27,25 @@ def test_a_price_is_that_of_step(pricer):
     expected = told["variants"][0]["price"][0]["time_s"]
     assert pricer.price(prefills=[(512, 0)], contexts=[2048] * 63) == expected
     assert pricer.explain(prefills=[(512, 0)], contexts=[2048] * 63)["time_s"] == expected
+
+
+def test_a_kind_of_attention_beside_the_scenario_is_priced_as_any_other(has_library, tmp_path):
+    (tmp_path / "layers" / "attention").mkdir(parents=True)
+    shipped = pathlib.Path(os.environ.get("ROOFLUA_HOME", "."))
+    text = (shipped / "scripts" / "layers" / "attention" / "chunk.lua").read_text()
+    (tmp_path / "layers" / "attention" / "mine.lua").write_text(text)
+    times = []
+    for kind in ("chunk", "mine"):
+        path = tmp_path / f"{kind}.lua"
+        path.write_text(f"""return {{ rooflua = 1, kind = "price", hardware = "h200-sxm", engine = "vllm 0.24",
+          model = {{ from = "llama-3.1-8b", attention = {{ {{ kind = "full", layers = 8 }},
+            {{ kind = "{kind}", layers = 24, chunk = 2048 }} }} }},
+          price = {{ {{ name = "decodes", decodes = 16, decode_context_tokens = 160000 }} }} }}""")
+        with rooflua.Pricer(path) as opened:
+            times.append(opened.price(16, 160000))
+            assert any("@" + kind in row["name"] for row in opened.explain(16, 160000)["rows"])
+            assert opened.capacity()["starts"]
+    assert times[0] == times[1]
 
 
 def test_what_one_call_gave_is_gone_in_the_next(pricer):

@@ -57,6 +57,7 @@ void describe_declared(const LayerOp& op, Json& out) {
   out["flop"] = factors_of(own.flop, op.part);
   out["bytes"] = factors_of(own.bytes, op.part);
   out["mfu"] = own.mfu;
+  out["from_host"] = own.from_host;
   Json bound = Json::object();
   bound["form"] = declared::bound_words[static_cast<std::size_t>(own.bound.form)].name;
   bound["tokens"] = own.bound.tokens;

@@ -32,6 +32,7 @@ Json fields_of(const KindCounts& each) {
   out["window"] = each.window;
   out["convolution_elements"] = each.convolution_elements;
   out["state_elements"] = each.state_elements;
+  out["inputs"] = each.inputs;
   return out;
 }
 

@@ -22,20 +22,32 @@ const Operation* Kind::attention() const {
 }
 
 bool Kind::grows() const {
-  return std::any_of(caches.begin(), caches.end(),
-                     [](const Cache& each) { return each.kind == CacheKind::token; });
+  return std::any_of(caches.begin(), caches.end(), [](const Cache& each) {
+    return each.kind == CacheKind::token && !each.on_host;
+  });
 }
 
 double Kind::cache_bytes(CacheKind of, Dtype kv, int tp) const {
   double bytes = 0;
   for (const Cache& each : caches)
-    if (each.kind == of) bytes += each.bytes(kv) * part_of(each.split, each.heads, tp).value_or(1);
+    if (each.kind == of && !each.on_host)
+      bytes += each.bytes(kv) * part_of(each.split, each.heads, tp).value_or(1);
   return bytes;
 }
 
 int Kind::window() const {
   int tokens = 0;
   for (const Cache& each : caches) tokens = std::max(tokens, each.window);
+  return tokens;
+}
+
+int Kind::state_inputs() const {
+  int tokens = 0;
+  for (const Cache& each : caches) {
+    if (each.kind != CacheKind::state) continue;
+    if (each.inputs == 0 || (tokens > 0 && each.inputs != tokens)) return 0;
+    tokens = each.inputs;
+  }
   return tokens;
 }
 

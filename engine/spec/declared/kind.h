@@ -66,9 +66,11 @@ struct Cache {
   double elements = 0;  // of a token, or of a request
   std::optional<Dtype> format;
   int window = 0;    // tokens
+  int inputs = 0;    // of a state: the last tokens whose inputs it is, alike; 0: it is no such
   double every = 1;  // tokens that share one entry
   Split split = Split::none;
   int heads = 0;
+  bool on_host = false;  // of tokens: in the memory of the host, which is taken to have room
   double bytes(Dtype kv) const {
     return elements / every * cached_bytes(format.value_or(kv), vector_width(elements, heads));
   }
@@ -120,6 +122,7 @@ struct Operation {
   Sum flop{}, bytes{};                                        // of work
   Dtype format = Dtype::bf16;                                 // in which work multiplies
   double mfu = 0;                                             // of work; 0: the step model's own
+  bool from_host = false;  // of work: its bytes cross the link of the host
   Split split = Split::none;
 };
 
@@ -140,6 +143,8 @@ struct Kind {
   /// of a request.
   double cache_bytes(CacheKind kind, Dtype kv, int tp) const;
   int window() const;
+  /// Tokens whose inputs are all that a request's state is; 0 where some of it is no such.
+  int state_inputs() const;
   /// Of an MLP: elements of a token that its matrices read and write besides the hidden states.
   double inner_elements() const;
   /// @throws Error if a weight, a cache or work does not divide by tp

@@ -174,11 +174,13 @@ Cache cache_of(const Fields& fields) {
   if (out.kind == CacheKind::state && !out.format)
     throw Error(fields.where("format"), "is missing: a state has a format of its own, as fp32");
   if (out.kind == CacheKind::window) out.window = whole_at(fields, "window", 1, 0);
+  if (out.kind == CacheKind::state) out.inputs = whole_at(fields, "inputs", 0, 0);
   out.every = number_at(fields, "every", 1, 1);
   out.split = word_at(fields, "split", split_words, Split::none);
   if (out.split == Split::rows || out.split == Split::columns)
     throw Error(fields.where("split"), "a cache is divided by heads, or is whole on every rank");
   out.heads = whole_at(fields, "heads", 0, 0);
+  if (out.kind == CacheKind::token) out.on_host = fields.boolean("on_host", false);
   fields.finish();
   return out;
 }
@@ -282,9 +284,11 @@ void read_work(const Fields& fields, bool computes, Operation& out) {
       out.format = require_dtype(*format, fields.where("format"));
     if (fields.has("mfu")) out.mfu = number_at(fields, "mfu", 1e-4, 0);
     if (out.mfu > 1) throw Error(fields.where("mfu"), "expected at most 1");
-  } else if (!fields.has("bytes")) {
-    throw Error(fields.where("bytes"), "is missing; expected a sum");
+    return;
   }
+  if (!fields.has("bytes")) throw Error(fields.where("bytes"), "is missing; expected a sum");
+  constexpr Word<bool> places[] = {{false, "gpu", ""}, {true, "host", ""}};
+  out.from_host = word_at(fields, "from", places, false);
 }
 
 Operation operation_of(const Fields& fields, std::string_view of,

@@ -99,6 +99,9 @@ Json keeps_state(const AttentionLayers& each) {
   return each.by_file &&
          each.by_file->cache_bytes(declared::CacheKind::state, Dtype::bf16, 1) > 0;
 }
+Json state_inputs(const AttentionLayers& each) {
+  return each.by_file ? each.by_file->state_inputs() : 0;
+}
 /// {form, tokens} of the attention of a file; null where every token is computed with.
 Json bound_of(const AttentionLayers& each) {
   const auto* op = each.by_file ? each.by_file->attention() : nullptr;
@@ -193,6 +196,10 @@ constexpr auto attention_rows = rows_of<Attention>(
         .only<is_declared>(),
     computed<Attention, keeps_state>("keeps_state", "boolean",
                                      "of a kind that is a file: whether requests have a state")
+        .only<is_declared>(),
+    computed<Attention, state_inputs>("state_inputs", "integer",
+                                      "of a kind that is a file: tokens whose inputs are that "
+                                      "whole state, or 0")
         .only<is_declared>(),
     computed<Attention, kernels_of>("kernels", "string",
                                     "of a kind that is a file: full, if engines run kernels of "

@@ -36,12 +36,26 @@ local function widened(op, factor)
   return out
 end
 
+--- A copy of a projection of which queries alone are left.
+local function of_queries(op, model, tp)
+  local out, columns = {}, model.heads * model.head_dim / tp
+  for key, value in pairs(op) do out[key] = value end
+  local share = columns / op.n
+  out.n, out.flop_per_row, out.weight_bytes = columns, op.flop_per_row * share, op.weight_bytes * share
+  return out
+end
+
 --- The operations of a small model whose first layer reads two hidden states side by side.
-function decoder.two_inputs(model, deployment)
-  local out = cost.layers(model, deployment)
-  for i, op in ipairs(out) do
-    -- the layers of a kind are one operation: one of them has the wider input
-    if op.op == "gemm" and op.name:find "^qkv" then out[i] = widened(op, (op.count + 1) / op.count) end
+--- @param shares_cache boolean? its keys and values are the target's
+function decoder.two_inputs(model, deployment, shares_cache)
+  local out = {}
+  for _, op in ipairs(cost.layers(model, deployment)) do
+    if op.op == "gemm" and op.name:find "^qkv" then
+      if shares_cache then op = of_queries(op, model, deployment.tp) end
+      -- the layers of a kind are one operation: one of them has the wider input
+      op = widened(op, (op.count + 1) / op.count)
+    end
+    if not (shares_cache and op.name == "kv_write") then out[#out + 1] = op end
   end
   return out
 end
@@ -73,6 +87,7 @@ function decoder.of(context, given)
   local self = setmetatable({ kernels = kernels, operations = given.operations, pass_s = beside.pass_s,
     host_pass_s = waits and beside.host_pass_s or 0, host_row_s = waits and beside.host_row_s or 0,
     steps = beside.steps or 0, topk = beside.topk or 1, fuse_time = false,
+    shares_cache = beside.shares_cache,
     least_s = is_captured and 0 or host.layers_s(kernels, given.operations, kernels.engine_values),
     later_fuse_time = false, pass = { prefills = {} } }, decoder)
   if given.fuses then
@@ -194,6 +209,7 @@ end
 
 --- KV of one token on one rank.
 function decoder:kv_bytes_per_token()
+  if self.shares_cache then return 0 end
   local attention = self.kernels.attention
   local bytes = attention.layers * attention.kv_bytes_per_token
   for _, each in ipairs(self.kernels.more_attention) do bytes = bytes + each.layers * each.kv_bytes_per_token end

@@ -37,6 +37,11 @@ function parameters.tp()
     doc = "Ranks that divide the drafter; 0 = the target's.", source = "vLLM draft_tensor_parallel_size" }
 end
 
+function parameters.shares_cache()
+  return { default = false, doc = "Whether its layers read the target's KV cache: no keys and values of their own.",
+    source = "Gemma 4's assistant (vLLM vllm/model_executor/models/gemma4_mtp.py), DFly2" }
+end
+
 function parameters.intermediate_size()
   return { default = 0, unit = "1", min = 0, max = 1e6, integer = true,
     doc = "Width of its MLP; 0 = a dense target's own, else six hidden sizes.",

@@ -22,6 +22,13 @@ local function plain_layers(facts, stage, kind)
   return plain > 0 and min(floor(kind.layers / 2) * 2, plain * ends) or 0
 end
 
+--- Inputs of short convolutions as a window: of each token and head a power of two of elements, in pages of a window.
+local function convolution_window(each, element_bytes)
+  local heads, window = max(1, each.kv_heads), each.inputs + 1
+  local padded = 2 ^ ceil(math.log(each.convolution_elements / each.inputs / heads) / math.log(2) - 1e-9)
+  return { token_bytes = heads * padded * element_bytes, window = window, page_tokens = window }
+end
+
 --- The layers of a stage by what they keep: {kind = "full"|"window"|"state", layers, token_bytes, window, state_bytes}.
 ---@param facts table of an engine's memory rule
 ---@param stage integer from 1
@@ -45,7 +52,9 @@ function pages.kinds(facts, stage)
       add(facts.groups and "window" or "full", each.layers,
         { token_bytes = each.bounded_bytes, window = each.window })
     end
-    if each.state_elements > 0 then
+    if each.inputs > 0 and facts.values.states_as_windows then
+      add(facts.groups and "window" or "full", each.layers, convolution_window(each, counts.dtype_bytes))
+    elseif each.state_elements > 0 then
       add("state", each.layers, { state_bytes = each.convolution_elements * counts.dtype_bytes
         + each.state_elements * facts.state_element_bytes })
     end
@@ -92,11 +101,12 @@ local function page_of(kinds, block_size, alignment)
   end
   local page = state and state.state_bytes or 0
   for _, each in ipairs(kinds) do
-    if each.token_bytes then page = max(page, each.token_bytes * block_size) end
+    if each.token_bytes then page = max(page, each.token_bytes * (each.page_tokens or block_size)) end
   end
   for _, each in ipairs(kinds) do
     if each.token_bytes then
-      each.block_size = max(1, floor(page / each.token_bytes / block_size)) * block_size
+      local tokens = each.page_tokens or block_size
+      each.block_size = max(1, floor(page / each.token_bytes / tokens)) * tokens
     end
   end
   return page, block_size

@@ -177,7 +177,7 @@ return {
   },
   { kv_plain_layers = 0, source = "a row below says where it is another" },
   { since = "0.20", when = formats.of_kv "turboquant", kv_plain_layers = function(facts)
-      return states(facts.model) and 0 or 2
+      return states(facts.model, true) and 0 or 2
     end, seen = "0.28",
     code = "vllm/model_executor/layers/quantization/turboquant/config.py: TurboQuantConfig.get_boundary_skip_layers",
     source = "pull request 38479: the first and the last two layers keep 16 bits, unless some layers are recurrent" },
@@ -185,6 +185,9 @@ return {
     code = "vllm/model_executor/layers/mamba/mamba_utils.py: MambaStateDtypeCalculator",
     source = "vllm/model_executor/layers/mamba/mamba_utils.py: mamba_cache_dtype auto is the model's; "
       .. "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig" },
+  { states_as_windows = true, seen = "0.28", code = "vllm/models/inkling/nvidia/sconv_swa_attn.py: InklingConvState",
+    source = "pull request 48799: inputs of short convolutions alone are a window of as many tokens as the kernel has, "
+      .. "in pages of as many, each head padded to a power of two" },
   { sparse_latent_bytes = 656, seen = "0.28",
     code = "vllm/v1/attention/backends/mla/flashmla_sparse.py: FlashMLASparseBackend.get_kv_cache_shape",
     source = "vllm/v1/attention/backends/mla/flashmla_sparse.py: fp8_ds_mla" },

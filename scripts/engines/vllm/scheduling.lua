@@ -5,7 +5,7 @@ local states = require "engines.rules.states"
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
 
-local function has_states(facts) return states(facts.model) end
+local function has_states(facts) return states(facts.model, true) end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 

@@ -1,10 +1,13 @@
 --- Attention of Inkling: no rotary positions, but a bias for each backward distance below `extent`, which every head
 --- makes of a projection of its own (16 wide); keys, values and the outputs of attention and MLP pass short
---- convolutions in fp32, whose last inputs a request keeps. With `window` > 0 over the last tokens only.
+--- convolutions, whose last inputs a request keeps in 16 bit. With `window` > 0 over the last tokens only.
+--- Engines differ in how they keep the inputs: vLLM as a window of tokens, SGLang as a recurrent state
+--- (engines/vllm/memory_rules.lua).
 local function of_window(window) return window > 0 and { window = window } or {} end
 
 return {
   doc = "Grouped heads with a learned bias for each distance, and short convolutions.",
+  -- What the convolutions keep: vLLM, vllm/models/inkling/nvidia/sconv_swa_attn.py, InklingConvState (bfloat16 alone)
   source = "transformers: models/inkling/modeling_inkling.py",
   parameters = {
     window = { default = 0, unit = "tokens", doc = "The last tokens, itself included; 0: all." },
@@ -35,9 +38,9 @@ return {
     local inputs = p.kernel - 1
     return {
       entry,
-      { kind = "state", elements = inputs * 2 * p.kv_heads * p.head_dim, format = "fp32", split = "heads",
-        heads = p.kv_heads },
-      { kind = "state", elements = inputs * 2 * model.hidden_size, format = "fp32", split = "heads" },
+      { kind = "state", elements = inputs * 2 * p.kv_heads * p.head_dim, inputs = inputs, format = "bf16",
+        split = "heads", heads = p.kv_heads },
+      { kind = "state", elements = inputs * 2 * model.hidden_size, inputs = inputs, format = "bf16", split = "heads" },
     }
   end,
   ops = function(p, ask)

@@ -55,6 +55,14 @@ function bounds:peak(dtype)
   return peak
 end
 
+--- Bytes per second of the host's link, which an operation crosses.
+function bounds:host_bandwidth(op)
+  local link = self.hardware.host_bytes_per_s
+  if link and link > 0 then return link end
+  error(("steps.kernels: %s states no link to its host (host_gb_per_s), which %s crosses"):format(
+    self.hardware.name, op), 0)
+end
+
 --- Raises a time to its lower bound.
 --- @param time_s number time of `count` runs
 --- @param least_s number lower bound of one run

@@ -6,7 +6,7 @@
 ---     context            tokens that are read of the caches: of a decode its pairs, of a prompt its bound and chunk
 ---
 --- No table measures such kernels. Flop run at the operation's own mfu, or else at state_space_mfu, bytes move at the
---- bandwidth of small kernels, and a launch is added. The evidence is assumed.
+--- bandwidth of small kernels, or over the link of the host, and a launch is added. The evidence is assumed.
 local cost = require "rooflua.cost"
 local pairs_of = require "steps.kernels.pairs"
 
@@ -36,8 +36,10 @@ function declared.of(steps, op)
   self.decode_tokens, self.pairs, self.read_tokens = counts_of(op.bound)
   self.mfu = op.mfu > 0 and op.mfu or steps.state_space_mfu
   self.peak = steps.bounds:peak(op.dtype)
-  self.bandwidth = steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth
-  self.note = op.mfu > 0 and "mfu of the kind's file" or "state_space_mfu"
+  self.bandwidth = op.from_host and steps.bounds:host_bandwidth(op.name)
+    or steps.hardware.memory_bytes_per_s * steps.small_kernel_bandwidth
+  self.note = op.from_host and "bytes over the link of the host" or op.mfu > 0 and "mfu of the kind's file"
+    or "state_space_mfu"
   return self
 end
 
@@ -61,7 +63,7 @@ function declared:batch_time(batch)
   local flop = value(op.flop, tokens, requests, pairs, context)
   local bytes = value(op.bytes, tokens, requests, pairs, context)
   local time_s, bound = cost.roofline(flop, bytes, self.peak, self.mfu, self.bandwidth)
-  time_s = time_s + self.steps.small_kernel_s
+  time_s, bound = time_s + self.steps.small_kernel_s, op.from_host and "link" or bound
   local shape = cost.shapes_wanted()
     and ("tokens=%.14g requests=%.14g pairs=%.14g context=%.14g"):format(tokens, requests, pairs, context) or nil
   return (cost.record(op.name, time_s, "assumed", op.count, flop, bytes, flop / (time_s * self.peak), bound, self.note,

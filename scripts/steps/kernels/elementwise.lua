@@ -116,11 +116,7 @@ end
 
 --- Rows that cross the link of the host.
 function elementwise:from_host(op, bytes, rows, there)
-  local link = self.steps.hardware.host_bytes_per_s
-  if not link or link == 0 then
-    error(("steps.kernels: %s states no link to its host (host_gb_per_s), which %s crosses"):format(
-      self.steps.hardware.name, op.name), 0)
-  end
+  local link = self.steps.bounds:host_bandwidth(op.name)
   local time_s = cost.record(op.name, bytes / link, "assumed", op.count, 0, bytes, nil, "link",
                              "bytes over the link of the host", "elementwise")
   counted(op, "rows", there, rows)

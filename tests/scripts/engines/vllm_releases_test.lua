@@ -120,6 +120,20 @@ test("blocks of latent attention are those of the first back end from 0.18 on", 
   test.equal(values("0.28", "deepseek-v3.2", "b200", { tp = 8 }).block_size, 64, "sparse attention has its own")
 end)
 
+test("steps with drafts of hybrids wait for counts of accepted tokens where the runner copies them", function()
+  local function waits(release, more)
+    local about = { model = "qwen3.5-27b", hardware = "rtx-3090", drafts = 3, drafter = "mtp" }
+    for key, value in pairs(more or {}) do about[key] = value end
+    return bound.values("vllm " .. release, about).drafts_wait
+  end
+  test.equal(waits "0.20.0", true)
+  test.equal(waits "0.24.0", false) -- planned ahead, no prefixes cached
+  test.equal(waits "0.28.0", true) -- prefixes are cached by default
+  test.equal(waits "0.29.0", false) -- model runner V2
+  test.equal(waits("0.20.0", { model = "qwen3-32b" }) or false, false)
+  test.equal(waits("0.20.0", { drafts = 0 }) or false, false)
+end)
+
 test("drafts are verified in graphs on SM 12.x from 0.28 on", function()
   local function in_graphs(release, more)
     local about = { model = "qwen3-8b", hardware = "rtx-pro-6000", dcp = 1 }

@@ -260,6 +260,21 @@ test("drafters take the step model's kernels, and the cache's format", function(
   test.near(in_fp8, in_bf16 / 2, 1e-9)
 end)
 
+test("a drafter that reads the target's cache keeps none, and projects queries alone", function()
+  for _, name in ipairs { "eagle", "block_parallel" } do
+    local own, shared = drafter(name, {}, llama), drafter(name, { shares_cache = true }, llama)
+    local weights, kv = own:memory()
+    local fewer, none = shared:memory()
+    test.equal(none, 0)
+    test.check(kv > 0)
+    -- keys and values of 8 heads of 128 from two states of 4,096 in 16 bits
+    test.near(weights - fewer, 2 * 8 * 128 * 2 * 4096 * 2, 1e-9, name)
+    local times, less = parts_of(own, verifying(8, 3)), parts_of(shared, verifying(8, 3))
+    test.check(times.kv_write and not less.kv_write, "%s writes no cache", name)
+    test.near(less.attention_decode, times.attention_decode, 1e-9)
+  end
+end)
+
 test("placeholders read no cache a second time", function()
   local own = drafter("block_parallel", { pass_s = 0 }, context_of("llama-3.3-70b", { tp = 8 }))
   local without, with_drafts = parts_of(own, verifying(16, 0, 8000)), parts_of(own, verifying(16, 4, 8000))

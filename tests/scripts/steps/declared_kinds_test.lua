@@ -159,6 +159,21 @@ test("a state counts for a request, and its layers see no context", function()
   test.equal(require("rooflua.native").rank_counts(model, { tp = 4 }).kinds[2].state_elements, 25)
 end)
 
+write("attention", "far", (plain('kind = "token", on_host = true', "")
+  :gsub("ask.gemm { \"o\" }", 'ask.read { name = "fetch", from = "host", bytes = 4 * ask.context { top = 100 } }, %0')))
+
+test("a cache on the host takes no memory of GPUs, and what is fetched of it crosses the host's link", function()
+  local model = layered { { kind = "full", layers = 2 }, { kind = "far", layers = 3 } }
+  local counts = require("rooflua.native").rank_counts(model, { tp = 1 })
+  test.equal(counts.kinds[2].growing_bytes, 0)
+  test.equal(model:kv_bytes_per_token "bf16", (layered { { kind = "full", layers = 2 } }):kv_bytes_per_token "bf16")
+  local row = bound.rows_of(bound.kernels(model), bound.decodes(16, 3000))["fetch@far"]
+  test.equal(row.bytes, 4 * 16 * 100)
+  local few = bound.rows_of(bound.kernels(model), bound.decodes(1, 3000))["fetch@far"]
+  local link = require("rooflua.spec").hardware("h100-sxm").host_bytes_per_s
+  test.near(row.time_s - few.time_s, 4 * 15 * 100 / link, 1e-9)
+end)
+
 local function same_prices(a, b, what)
   for i, load in ipairs(loads) do
     local x, y = bound.kernels(a):time(load), bound.kernels(b):time(load)

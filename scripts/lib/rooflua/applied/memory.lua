@@ -55,7 +55,9 @@ end
 --- many there are.
 --- @param options table of spec.deployment
 function memory.block_size(applied, options)
-  if applied.states_block_size or not has_states(options.model) then return nil end
+  if applied.states_block_size or not has_states(options.model, applied.engine.values.states_as_windows) then
+    return nil
+  end
   local facts = ledger.facts(applied, options.model, options.hardware, held_of(options))
   local ok, found = pcall(ledger.of, facts) -- what does not fit is said where the blocks are counted
   return ok and found.block_size or nil

@@ -32,6 +32,8 @@ return {
     { key = "scheduler.keep_junctions" }),
   entry("states_take_blocks", nil, "whether states that are kept take blocks of the KV cache",
     { read_by = "serving.replicas" }),
+  entry("drafts_wait", nil, "whether a step with drafts begins when it is known what the last one accepted, so that "
+    .. "nothing hides the host's time", { read_by = "machine.prepared" }),
   entry("max_speculative_seqs", "requests", "most requests with drafts; 0 = the most of all",
     { key = "scheduler.max_speculative_seqs" }),
   entry("random_text_tokens", "1", "tokens of the server for one of a client that makes up random text",
@@ -132,6 +134,7 @@ return {
   of_memory("in_flight_steps", "steps", "whose tokens windows hold beside their own"),
   of_memory("mamba_full_memory_ratio", "1", "memory of states to that of the KV cache"),
   of_memory("swa_full_tokens_ratio", "1", "tokens that layers with windows keep, to those of the others"),
+  of_memory("states_as_windows", nil, "whether a state that is inputs of the last tokens alone is kept as a window"),
   of_memory("cached_state_blocks", "blocks", "of states that a request holds in a group where prefixes are cached"),
   of_memory("state_slots", "slots", "of states that a running request may hold where prefixes are cached"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),

@@ -133,6 +133,11 @@ end
 
 local none = {}
 
+--- Steps that are planned ahead, as far as prices know: none where drafts wait for what was accepted.
+function prepared.host_depth(all)
+  return all.draft_depth and all.engine and all.engine.values.drafts_wait and 1 or all.async_depth
+end
+
 --- A step model or correction of its own, which learns what it prices for. What it prices while it is bound has no
 --- corrections, whichever are in force around it.
 ---@param all table what prepared.of returned
@@ -142,7 +147,7 @@ function prepared.bind(all, instance, key)
   if type(own.bind) == "function" then
     all.reader:at(key, ledger.with_corrections, none, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
-        engine = all.engine, async_depth = all.async_depth, draft_depth = all.draft_depth,
+        engine = all.engine, async_depth = prepared.host_depth(all), draft_depth = all.draft_depth,
         context_caps = caps_of(all.model), context_chunk = all.context_chunk, adapters = all.adapters,
         experts = all.experts }
     end)

@@ -87,11 +87,16 @@ function replicas.bound_steps(prepared)
            all = prepared.corrections, runs = runs.may_price(steps, prepared.corrections) }
 end
 
+--- Whether requests have states, as the replica's engine keeps them.
+local function keeps_states(prepared)
+  return has_states(prepared.model, prepared.engine and prepared.engine.values.states_as_windows)
+end
+
 --- KV blocks that a state takes which is kept: as many as one of a request that runs.
 local function state_blocks_of(prepared, serving)
   local engine = prepared.engine
   local takes = engine and engine.values.states_take_blocks and serving.prefix_caching ~= false
-  return takes and has_states(prepared.model) and prepared.deployment.seat_blocks or nil
+  return takes and keeps_states(prepared) and prepared.deployment.seat_blocks or nil
 end
 
 --- The stages as the engine gets them.
@@ -200,7 +205,7 @@ local function build(reader, given, own, before)
       stages = stages_of(prepared, serving.pp_batches),
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
-      keeps_states = has_states(prepared.model) or nil,
+      keeps_states = keeps_states(prepared) or nil,
       state_blocks = state_blocks_of(prepared, serving),
       adapters = adapters.config(prepared.adapters),
     },

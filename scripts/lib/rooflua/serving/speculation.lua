@@ -100,7 +100,7 @@ function speculation.of(reader, given, prepared, steps, role)
   if role == "prefill" then return nil end
   local known = { model = prepared.model, deployment = prepared.deployment, hardware = prepared.hardware,
     engine = prepared.engine,
-    mfu = prepared.mfu, async_depth = prepared.async_depth, draft_depth = prepared.draft_depth, steps = steps }
+    mfu = prepared.mfu, async_depth = Prepared.host_depth(prepared), draft_depth = prepared.draft_depth, steps = steps }
   local drafter = chosen.drafter and bound(reader, "speculation.drafter", chosen.drafter, known)
   if drafter and type(drafter.memory) == "function" then hold_memory(reader, prepared, drafter) end
   known.drafter = drafter
