@@ -61,7 +61,7 @@ return {
   tables = { name = "sglang", libraries = "shared", lends = 2 },
   memory = memory,
   tiers = tiers.of,
-  host_memory = tiers.host_memory,
+  host_memory = tiers.host_memory, encode_pool = require("engines.sglang.embeddings").encode_pool,
 
   command = "python -m sglang.launch_server",
   starts = { "-m sglang.launch_server", "sglang serve" },

@@ -85,7 +85,7 @@ return {
   tables = { name = "vllm", libraries = "shared", lends = 1 },
   memory = memory,
   tiers = tiers.of,
-  host_memory = tiers.host_memory,
+  host_memory = tiers.host_memory, encode_pool = require("engines.vllm.encoders").encode_pool,
   offload_blocks_before = tiers.blocks_before,
 
   command = "vllm serve",

@@ -20,20 +20,25 @@ local Qwen3Vl = policy.define {
   },
 }
 
-function Qwen3Vl:video(frames, width, height, shape)
+--- Tokens of frames that share their bounds, and the patches of each layer.
+function Qwen3Vl:within(frames, width, height, shape, least, most)
   local factor = shape.patch_size * shape.merge
-  if frames < shape.patch_frames then
-    error(("a video of %d frames: the processor takes %d and more"):format(frames, shape.patch_frames), 0)
-  end
   if width < factor or height < factor then
     local scale = math.max(factor / width, factor / height)
     width, height = math.floor(width * scale), math.floor(height * scale)
   end
   resize.check(width, height)
-  local wide, high = resize.smart(width, height, factor, self.video_min_pixels, self.video_max_pixels,
+  local wide, high = resize.smart(width, height, factor, least, most,
     { frames = frames, counted = resize.nearest(frames, shape.patch_frames) })
   local layers, patches = math.ceil(frames / shape.patch_frames), wide / shape.patch_size * (high / shape.patch_size)
   return layers * patches / shape.patches_per_token, resize.sequences(layers, patches)
+end
+
+function Qwen3Vl:video(frames, width, height, shape)
+  if frames < shape.patch_frames then
+    error(("a video of %d frames: the processor takes %d and more"):format(frames, shape.patch_frames), 0)
+  end
+  return self:within(frames, width, height, shape, self.video_min_pixels, self.video_max_pixels)
 end
 
 return Qwen3Vl

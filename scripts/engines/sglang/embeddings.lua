@@ -2,8 +2,25 @@
 --- the longest ago goes; a prompt waits for no room.
 local embeddings = {}
 
+embeddings.encode_pool = { since = "0.5.7",
+  encode = { "--encoder-only", "--encoder-transfer-backend", "zmq_to_scheduler" },
+  serve = { "--language-only", "--encoder-urls", "$*{ENCODER_URLS}", "--encoder-transfer-backend", "zmq_to_scheduler" },
+  asks = { { "ENCODER_URLS", "addresses of the engines that encode, as http://HOST:30000, with spaces between them" } },
+  source = "docs/advanced_features/epd_disaggregation.md, of 2025-12: that 0.5.7 is the first with it follows from the "
+    .. "date" }
+
+local elsewhere = "embeddings go over the scenario's network, whatever carries them"
+
 function embeddings.options()
   return {
+    { "encoder_only", flag = "--encoder-only", type = "switch", note = "the engine is taken to do all of a request",
+      encodes = function(fields) return fields[1] == true end,
+      elsewhere = "say encoder = true in an entry of `replicas`", doc = "the engine only encodes" },
+    { "language_only", flag = "--language-only", type = "switch", note = elsewhere,
+      doc = "embeddings come from other engines" },
+    { "encoder_urls", flag = "--encoder-urls", type = "list", note = elsewhere, doc = "addresses of these" },
+    { "encoder_transfer_backend", flag = "--encoder-transfer-backend", type = "text", note = elsewhere,
+      doc = "what carries embeddings" },
     { "SGLANG_VLM_CACHE_SIZE_MB", variable = true, type = "text", read_by = "encoder_cache_bytes",
       doc = "MiB of embeddings that are kept" },
   }

@@ -164,9 +164,8 @@ return flags.list {
       max-mamba-cache-size:i mamba-track-interval:i
       uses-mamba-radix-cache enable-int8-mamba-checkpoint int8-mamba-ckpt-size:i mamba-max-states-per-path:i
       enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i enable-mamba2-spec-replay ]] },
-    { "images and their encoder are not modelled", [[ enable-multimodal language-only
-      language-model-only encoder-only enable-llama4-multimodal>=0.4.5<0.4.6
-      encoder-urls:l encoder-transfer-backend:t encoder-bootstrap-port:i encoder-register-urls:l
+    { "images and their encoder are not modelled", [[ enable-multimodal
+      language-model-only enable-llama4-multimodal>=0.4.5<0.4.6 encoder-bootstrap-port:i encoder-register-urls:l
       enable-adaptive-dispatch-to-encoder enable-mm-global-cache enable-prefix-mm-cache
       asr-max-buffer-seconds:i asr-max-concurrent-sessions:i ]] },
     { "the front end is a queue only with frontend.endpoint", [[ tokenizer-worker-num:i stream-interval:i

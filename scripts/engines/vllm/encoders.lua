@@ -4,10 +4,30 @@
 local host_source = "pull request 50411 of 2026-07-30: 12.22 ms for an image of 1024 x 1024 pixels in the processor of "
   .. "transformers, 6.27 ms where the GPU scales its pixels"
 
+--- What vLLM's example of engines that only encode is started with; every engine sees the folder that carries their
+--- embeddings. Between them stands a proxy.
+local connector = [[{"ec_connector":"ECExampleConnector","ec_role":"%s",]]
+  .. [["ec_connector_extra_config":{"shared_storage_path":"${EC_PATH}"}}]]
+
 local function splits(_, own) return not own.disable_chunked_mm_input end
 
 return {
+  encode_pool = { since = "0.13",
+    encode = { "--enforce-eager", "--no-enable-prefix-caching", "--ec-transfer-config",
+      connector:format "ec_producer" },
+    serve = { "--ec-transfer-config", connector:format "ec_consumer" },
+    asks = { { "EC_PATH", "the folder that all engines see" } },
+    front = "requests go through examples/disaggregated/disaggregated_encoder/disagg_epd_proxy.py of vLLM",
+    source = "docs/features/disagg_encoder.md and its example disagg_1e1pd_example.sh; pull requests 25233 and 30201, "
+      .. "which named the connector so: that 0.13 is the first with it follows from the date" },
   options = {
+    { "ec_transfer_config", flag = "--ec-transfer-config", type = "json",
+      encodes = function(fields) return fields.ec_role == "ec_producer" end,
+      note = "embeddings go over the scenario's network, whatever carries them",
+      elsewhere = function(value)
+        return value:find "ec_producer" and "say encoder = true in an entry of `replicas`" or nil
+      end,
+      doc = "which engines encode, and how embeddings come from them" },
     { "disable_chunked_mm_input", flag = "--disable-chunked-mm-input", negates = true, type = "switch",
       read_by = "encoder_splits", doc = "no chunk of a prompt ends inside of an image, a sound or a video" },
     { "mm_encoder_tp_mode", since = "0.10.2", flag = "--mm-encoder-tp-mode", type = "text",

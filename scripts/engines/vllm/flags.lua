@@ -105,7 +105,7 @@ return flags.list {
       mamba-block-size:i mamba-cache-mode:t !enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i
       !enable-mamba-fine-grained-prefix-cache>=0.29 mamba-config:j ]] },
     { "images and their encoder are not modelled", [[ !skip-mm-profiling
-      !mm-encoder-only ec-transfer-config:j ec-manager-config:j !enable-flash-late-interaction ]] },
+      !mm-encoder-only ec-manager-config:j !enable-flash-late-interaction ]] },
     { "the front end is a queue only with frontend.endpoint", "api-server-count:i/-asc stream-interval:i" },
     { "requests go to the rank that the engine's own balancer takes", [[ !data-parallel-hybrid-lb/-dph
       !data-parallel-external-lb/-dpe !data-parallel-multi-port-external-lb/-dpm ]] },

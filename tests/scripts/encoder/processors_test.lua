@@ -185,6 +185,65 @@ test("Llama 4 takes the grid of tiles that changes the size least", function()
   end)
 end)
 
+test("an image of GLM-V counts as two frames, and frames of a video share their bounds", function()
+  local function grown(w, h) -- a side below 28 pixels: both grow
+    if w >= 28 and h >= 28 then return w, h end
+    local scale = math.max(28 / w, 28 / h)
+    return math.floor(w * scale), math.floor(h * scale)
+  end
+  local function sides(w, h, frames, most)
+    w, h = grown(w, h)
+    return smart_units(w, h, 28, 12544, most, frames, 2 * nearest_units(frames, 2))
+  end
+  compare("glm4v", 41, shape_of(14, 2, 2), function(w, h)
+    local a, b = sides(w, h, 2, 11760000)
+    return a * b, 4 * a * b
+  end)
+  local stream = random.streams(43):stream "frames"
+  for _, size in ipairs(sizes(43)) do
+    local frames = 2 + math.floor(stream:uniform() * 60)
+    local a, b = sides(size[1], size[2], frames, 47040000)
+    local tokens, rows = processor "glm4v":video(frames, size[1], size[2], shape_of(14, 2, 2))
+    test.equal(tokens, math.ceil(frames / 2) * a * b, ("glm4v %d of %dx%d"):format(frames, size[1], size[2]))
+    test.equal(#rows, math.ceil(frames / 2))
+  end
+end)
+
+--- Tiles of InternVL: grids in the order of their size; the distance of ratios w / h and a / b as a fraction over h b.
+local function internvl_tiles(w, h)
+  local grids = {}
+  for a = 1, 12 do
+    for b = 1, math.floor(12 / a) do
+      grids[#grids + 1] = { a = a, b = b, above = math.abs(w * b - a * h), below = b }
+    end
+  end
+  table.sort(grids, function(x, y) return x.a * x.b < y.a * y.b or x.a * x.b == y.a * y.b and x.a < y.a end)
+  local best = grids[1]
+  for i = 2, #grids do
+    local left, right = grids[i].above * best.below, best.above * grids[i].below
+    local is_half_full = 2 * w * h > 448 * 448 * grids[i].a * grids[i].b
+    if left < right or left == right and is_half_full then best = grids[i] end
+  end
+  return best.a * best.b
+end
+
+test("InternVL takes the grid of tiles whose ratio is nearest, and a copy", function()
+  compare("internvl", 47, shape_of(14, 2), function(w, h)
+    local tiles = internvl_tiles(w, h)
+    local all = tiles > 1 and tiles + 1 or 1
+    return 256 * all + 2, 1025 * all
+  end)
+  test.equal((processor "internvl":image(448, 448, shape_of(14, 2))), 258)
+  test.equal((processor "internvl":image(896, 896, shape_of(14, 2))), 5 * 256 + 2) -- 2 x 2 tiles and the copy
+  for _, size in ipairs(sizes(53)) do
+    local frames = 1 + size[1] % 40
+    local tokens, rows, embeddings = processor "internvl":video(frames, size[1], size[2], shape_of(14, 2))
+    test.equal(tokens, 258 * frames)
+    test.equal(embeddings, 256 * frames)
+    test.equal(sum(rows), 1025 * frames)
+  end
+end)
+
 test("examples that documentation states come out", function()
   -- Qwen2-VL's model card: 256 to 1,280 tokens are 256 x 28 x 28 to 1280 x 28 x 28 pixels, and 4 to 16,384 by default.
   local largest_of_qwen2 = processor "qwen2_vl":image(20000, 20000, shape_of(14, 2, 2))

@@ -4,6 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
 local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
+local launch = require "rooflua.applied.launch"
 local metrics = require "rooflua.measure.metrics"
 local plan_command = require "rooflua.plan.command"
 local opening = require "rooflua.runs.opening"
@@ -73,7 +74,10 @@ test("what a plan says of a candidate is what a run of its scenario says, and it
   test.equal(#done.document.ranks, 3)
   test.equal(encoders, 3)
   test.has(done.text, "+ 2 encoders)", "encoder: its attention has few measured rows",
-    "those of loads without images")
+    "wider: with images, whose work on the host is not")
+  local own, pool = done.document.ranks[1].measured, done.document.ranks[2].measured
+  test.check(own.tpot.high > 2 * pool.tpot.high, "passes of a replica delay its decodes, those of a pool do not")
+  test.check(pool.ttft.high > 2, "a request waits for its pass: %g", pool.ttft.high)
   test.has(setup.page_text(setup.report(asked())), "+ 1 encoder)")
 end)
 
@@ -102,6 +106,53 @@ test("without the axis a plan is what it was; it is named where it was not tried
   test.check(not with.text:find("encoder pools", 1, true), "the axis is named as not tried")
   local plain = setup.report { requests = 60 }
   test.check(not plain.text:find("encoder", 1, true), "a load without images tells of encoders")
+end)
+
+--- serve.sh and README of the first rank, with two GPUs that only encode.
+local function written(engine)
+  local path = test.file("plan.lua", ([[return { rooflua = 1, kind = "plan", model = "qwen3-vl-30b-a3b",
+    engine = "%s", seed = 1, network = { bytes_per_s = 50e9 },
+    workload = require "workloads.pictures" { prompt_tokens = 100, output_tokens = 10, images = { { 1280, 720 } } },
+    plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p99 = 2.5 }, requests = 30, replicates = 0, ranks = 1,
+      gpus = { { "h200-sxm", most = 6, price_per_hour = 4 } }, strategy = require "strategies.exhaustive" {},
+      candidates = require "candidates.ladder" { tp = { 1 }, ep = { 1 }, max_num_seqs = { 64 },
+        max_num_batched_tokens = { 2048 }, encoders = { 2 } } } }]]):format(engine))
+  local out = {}
+  for _, file in ipairs(plan_command.run { scenario = path, jobs = 1, files = true }.files) do
+    out[file.path:match "[^/]*$"] = file.text
+  end
+  return out
+end
+
+test("commands of GPUs that only encode are those that the engine documents", function()
+  local files = written "vllm 0.24"
+  test.has(files["serve.sh"], "# encode engines: 2, each on 1 GPU", 'if [ "${ROLE:?encode or serve}" = encode ]',
+    [["ec_role":"ec_producer"]], [["ec_role":"ec_consumer"]], [["shared_storage_path":"'"$EC_PATH"'"}}']])
+  test.has(files.README, "ROLE=encode or ROLE=serve", "disagg_epd_proxy.py", "kubernetes.yaml is not written")
+  test.equal(files["kubernetes.yaml"], nil)
+  files = written "sglang 0.5.14"
+  test.has(files["serve.sh"], "--encoder-only", "--language-only", "--encoder-urls $ENCODER_URLS")
+  for engine, why in pairs { ["trtllm 1.3.0"] = "no command is known", ["vllm 0.12"] = "0.13 and later have" } do
+    files = written(engine)
+    test.equal(files["serve.sh"], nil)
+    test.has(files.README, "The commands of this deployment are not written", why)
+  end
+end)
+
+test("engines of files that only encode become entries of replicas", function()
+  local function keys(text) return (launch.keys { from = { test.file("start.sh", text) } }) end
+  local connector = [[--ec-transfer-config '{"ec_connector": "ECExampleConnector", "ec_role": "%s"}']]
+  local found = keys("vllm serve Qwen/Qwen3-VL-30B-A3B-Instruct --port 1 " .. connector:format "ec_producer" .. " &\n"
+    .. "vllm serve Qwen/Qwen3-VL-30B-A3B-Instruct --port 2 " .. connector:format "ec_consumer" .. "\n")
+  test.equal(found.replicas[1].encoder, true)
+  test.equal(found.replicas[2].encoder, nil)
+  found = keys("python -m sglang.launch_server --model-path Qwen/Qwen3-VL-30B-A3B-Instruct --encoder-only --port 3 &\n"
+    .. "python -m sglang.launch_server --model-path Qwen/Qwen3-VL-30B-A3B-Instruct --language-only --encoder-urls "
+    .. "http://a:3 --port 4\n")
+  test.equal(found.replicas[1].encoder, true)
+  test.raises("only encodes", function()
+    keys("vllm serve Qwen/Qwen3-VL-30B-A3B-Instruct " .. connector:format "ec_producer" .. "\n")
+  end)
 end)
 
 test("encoders without images are refused", function()

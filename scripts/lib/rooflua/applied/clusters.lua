@@ -73,7 +73,9 @@ end
 function clusters.keys(own, keys, told, given)
   local entries, is_plain = {}, #own.engines == 1
   for i, each in ipairs(own.engines) do
-    local entry = { count = each.count * (each == own.main and keys.replicas or 1), role = each.role }
+    local encodes = each.role == "encode"
+    local entry = { count = each.count * (each == own.main and keys.replicas or 1), role = not encodes and each.role
+      or nil, encoder = encodes or nil }
     for _, one in ipairs(own.autoscalers) do
       if one.target == each.name then add_autoscaler(entry, each, one, told) end
     end

@@ -16,6 +16,8 @@
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     log           what it logs when it starts (logs/log.lua)
 --     profile       names of its steps and kernels in a profiler's trace (profile/rows.lua)
+--     encode_pool   words of engines that only encode: {since, encode, serve = words, asks, front, source}
+--                   (plan/pools.lua)
 --     variants      {words, options}: words behind a release that are switches of it (engines/builds.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source, seen,
@@ -43,7 +45,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
   "host_memory", "offload_blocks_before", "variants", "implies", "prometheus", "metrics", "startup", "kv_events", "log",
-  "profile", "seen" }
+  "profile", "encode_pool", "seen" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

@@ -253,19 +253,41 @@ local served = { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } }
 
 -- Answers ------------------------------------------------------------------------------------------------------------
 
+--- What passes are of the mean figures of a run: {host_s, ends, tpot, ttft, e2e = {share, host = what the host may add,
+--- over the mean}}; nil without passes.
+---@param state table of a simulation (serving/live.lua)
+function answers.passes_of(state, summary)
+  local about = summary.encoder and state.encoding and state.encoding()
+  if not about then return nil end
+  about.ends = ends_of_pass(about.prepared, about.evidence)
+  local out, parts = { host_s = about.host_s, ends = about.ends }, passes.of_run(about, summary)
+  for _, each in ipairs(served) do
+    local mean, part = summary[each[1] .. "_s"].mean or 0, parts[each[1]]
+    out[each[1]] = mean > 0 and { share = math.min(1, part.time_s / mean), host = part.host_s / mean }
+      or { share = 0, host = 0 }
+  end
+  return out
+end
+
 --- What is known of a deployment before it runs, under any load: {deployments, points, tpot, ttft, e2e = {low, high} as
 --- factors of a simulated mean, about}; {unknown, about} where no interval is known.
 ---@param prepared table of machine/prepared.lua
 ---@param engine string
 ---@param is_split boolean whether prefill and decode run on engines of their own
 ---@param evidence table share of time per kind of evidence
-function answers.of_deployment(prepared, engine, is_split, evidence)
+---@param with table? of answers.passes_of: what its run spent in passes of an encoder
+function answers.of_deployment(prepared, engine, is_split, evidence, with)
   local why = refusal(prepared)
   if why then return { unknown = why, about = why } end
   local ends, known = ends_of({ kind_of(prepared, engine, is_split) }, nil, evidence)
   local out, parts = { deployments = known.deployments, points = known.points }, {}
   for i, each in ipairs(served) do
     local low, high = math.exp(ends[each[1]][1]), math.exp(ends[each[1]][2])
+    if with then
+      local own = with[each[1]]
+      local of = passes.range(1, ends[each[1]], { time_s = own.share, host_s = own.host, ends = with.ends })
+      low, high, known.passes = of.low, of.high, with
+    end
     out[each[1]], parts[i] = { low = low, high = high }, words.relative(each[2], low, high)
   end
   out.about = about_text(known, parts)

@@ -66,10 +66,11 @@ local function spread(part, needs)
 end
 
 --- The options of an engine that say which part of a request it does.
-local function role_options(engine)
+---@param is_encode boolean? of one that only encodes
+local function role_options(engine, is_encode)
   local out = {}
   for _, option in ipairs(engine.options) do
-    if option.parameter == "role" then out[#out + 1] = option end
+    if option.parameter == "role" or option.encodes and is_encode then out[#out + 1] = option end
   end
   return out
 end
@@ -80,7 +81,8 @@ local function is_of(option, name) return name == option.name or name:find(optio
 --- An engine without the options that say its role, which `role` says.
 function cluster.without_role(deployment)
   local options = core.copy(deployment.options)
-  for _, option in ipairs(deployment.role and role_options(deployment.engine) or {}) do
+  for _, option in ipairs(deployment.role
+    and role_options(deployment.engine, deployment.role == "encode") or {}) do
     for name in pairs(deployment.options) do
       if is_of(option, name) then options[name] = nil end
     end
@@ -102,6 +104,9 @@ end
 
 --- The role that options say: the one whose value has, where the values of roles differ, the same fields.
 local function role_of(engine, options)
+  for _, option in ipairs(engine.options) do
+    if option.encodes and option.encodes(fields_of(option, options)) then return "encode" end
+  end
   for _, option in ipairs(role_options(engine)) do
     local own, by_role = fields_of(option, options), {}
     for role, value in pairs(option.values_of) do by_role[role] = fields_of(option, { [option.name] = value }) end
@@ -201,6 +206,12 @@ function cluster.of(found, release)
   for i, part in ipairs(found.parts) do list[i] = deployment_of(core.copy(part), found.config_maps, release) end
   local engines = merged(list)
   local main = engines[1]
+  for _, each in ipairs(engines) do
+    if main.role == "encode" then main = each end
+  end
+  if main.role == "encode" then
+    core.fail("--from: %s only encodes, and no engine computes prompts", cluster.place(main))
+  end
   check(engines, main, told)
   for _, each in ipairs(engines) do
     main = each.role == "decode" and main.role ~= "decode" and each or main

@@ -289,7 +289,7 @@ function answer.of(question, found)
     ranks[i].lost_by, ranks[i].break_even = lost_by(question, ranks[i], best), break_even(question, ranks[i], best)
   end
   for _, item in ipairs(question.says_how_sure and ranks or {}) do
-    item.measured = confidence.measured(question, item.candidate, item.result.evidence)
+    item.measured = confidence.measured(question, item.candidate, item.result)
   end
   out.ranks, out.price_risk = ranks, price_risk(question, ranks)
   if question.replicates > 0 then

@@ -8,6 +8,7 @@ local deploy = require "rooflua.plan.deploy"
 local flags = require "rooflua.plan.flags"
 local items = require "rooflua.plan.page.items"
 local kubernetes = require "rooflua.manifests.deployments"
+local pools = require "rooflua.plan.pools"
 local quoting = require "rooflua.text.quoting"
 local rerun = require "rooflua.plan.rerun"
 local scaled = require "rooflua.plan.scaled"
@@ -32,10 +33,21 @@ end
 local gpus_of_engine = deploy.gpus_of_engine
 
 local function roles_of(candidate, replicas)
-  if not candidate.split then return { { count = replicas, gpus = gpus_of_engine(candidate) } } end
-  return { { role = "prefill", count = replicas * candidate.split.prefill,
+  if not candidate.split then
+    return pools.added(candidate, { { count = replicas, gpus = gpus_of_engine(candidate) } })
+  end
+  return pools.added(candidate, { { role = "prefill", count = replicas * candidate.split.prefill,
     gpus = gpus_of_engine(deploy.pool(candidate, "prefill")) },
-    { role = "decode", count = replicas * candidate.split.decode, gpus = gpus_of_engine(candidate) } }
+    { role = "decode", count = replicas * candidate.split.decode, gpus = gpus_of_engine(candidate) } })
+end
+
+--- "ROLE=prefill or ROLE=decode": what starts one engine of each kind; nil where all are alike.
+local function asked_roles(candidate)
+  local list = roles_of(candidate, 1)
+  if #list == 1 then return nil end
+  local out = {}
+  for i, each in ipairs(list) do out[i] = each.label or each.role end
+  return out
 end
 
 --- All words of the command that starts an engine of a role; `model` stands for the checkpoint.
@@ -68,15 +80,16 @@ local function serve_text(question, item, rank, about)
   if not about.start.name then
     lines[#lines + 1] = ask_for_model(question, about, "the Hugging Face name or the folder")
   end
-  local yaml = flags.yaml(question, candidate, about.version)
+  local yaml, asked = flags.yaml(question, candidate, about.version), asked_roles(candidate)
   if yaml then lines[#lines + 1] = "printf '%s' " .. quoting.shell(yaml) .. " > options.yaml" end
   for _, each in ipairs(roles_of(candidate, item.result.replicas)) do
     local text = command_text(engine_words(question, candidate, about, each.role, model_word(about)))
-    local what = ("# %s: %d, each on %s"):format(each.role and each.role .. " engines" or "replicas", each.count,
+    local label = each.label or each.role
+    local what = ("# %s: %d, each on %s"):format(label and label .. " engines" or "replicas", each.count,
       units.counted(each.gpus, "GPU"))
-    if each.role then
-      lines[#lines + 1] = ("%s\nif [ \"${ROLE:?prefill or decode}\" = %s ]; then\n  exec %s\nfi"):format(what,
-        each.role, (text:gsub("\n", "\n  ")))
+    if label then
+      lines[#lines + 1] = ("%s\nif [ \"${ROLE:?%s}\" = %s ]; then\n%s  exec %s\nfi"):format(what,
+        table.concat(asked, " or "), label, pools.asked(candidate, about.engine, text), (text:gsub("\n", "\n  ")))
     else
       lines[#lines + 1] = what .. "\nexec " .. text
     end
@@ -129,8 +142,10 @@ local function readme_text(question, item, rank, about)
   if about.problem then
     add("The commands of this deployment are not written: " .. about.problem)
   else
-    add("serve.sh          starts one replica" .. (item.candidate.split and " (ROLE=prefill or ROLE=decode)" or ""))
-    add "kubernetes.yaml   all of them, without the gateway in front"
+    local asked = asked_roles(item.candidate)
+    add("serve.sh          starts one replica"
+      .. (asked and (" (ROLE=%s)"):format(table.concat(asked, " or ROLE=")) or ""))
+    add(about.no_manifests or "kubernetes.yaml   all of them, without the gateway in front")
     add(about.no_bench or "bench.sh          the benchmark that would prove the prediction wrong (BASE_URL=...)")
   end
   add "scenario.lua      what was simulated; run it in the folder in which the plan ran"
@@ -154,6 +169,11 @@ local function about_of(question, candidate)
   if question.drawn.has_items then
     out.no_bench = "bench.sh is not written: the benchmark cannot send images as the workload draws them"
   end
+  if candidate.encoders then
+    out.no_manifests = "kubernetes.yaml is not written: addresses of engines that encode, or a folder that all see, "
+      .. "are the cluster's to say"
+    for _, note in ipairs(pools.notes(candidate, engine)) do out.notes[#out.notes + 1] = note end
+  end
   local ok, problem = pcall(function()
     flags.words(question, candidate, version, candidate.split and "prefill" or nil)
     out.command = flags.command(question, candidate, version)
@@ -174,7 +194,7 @@ function artefacts.files(done)
     local about = about_of(question, item.candidate)
     if not about.problem then
       add("serve.sh", serve_text(question, item, rank, about))
-      add("kubernetes.yaml", kubernetes_text(question, item, about))
+      if not about.no_manifests then add("kubernetes.yaml", kubernetes_text(question, item, about)) end
     end
     if not about.problem and not about.no_bench then
       local predicted = bench.predict(question, item)

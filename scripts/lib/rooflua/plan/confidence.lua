@@ -94,10 +94,10 @@ end
 
 --- What measured deployments of its kind say of a deployment (intervals/answers.lua). Replicates draw errors of prices;
 --- this is the error of whole deployments.
---- @param evidence table share of time per kind of evidence
-function confidence.measured(question, candidate, evidence)
+--- @param result table of evaluate.run: evidence, passes
+function confidence.measured(question, candidate, result)
   return answers.of_deployment(bounds.engine(question, candidate).prepared, catalogue.of(candidate.engine).name,
-    candidate.split ~= nil, evidence)
+    candidate.split ~= nil, result.evidence, result.passes)
 end
 
 --- Whether intervals were tested for such a deployment: "trusted", or why they are a belief.

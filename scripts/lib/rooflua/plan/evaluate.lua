@@ -4,6 +4,7 @@
 -- A run whose steps take f times as long is the run of f times the load on the same steps, with every duration times f.
 -- So a factor on all steps costs no other price of any step.
 local native = require "rooflua.native"
+local answers = require "rooflua.intervals.answers"
 local breakdown = require "rooflua.serving.breakdown"
 local deploy = require "rooflua.plan.deploy"
 local live = require "rooflua.serving.live"
@@ -173,6 +174,7 @@ function evaluate.scenario(question, candidate, replicas, scenario, options)
   local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
     evidence = summary.evidence, noted_frac = summary.noted_frac,
     busy_frac = busy_of(summary, candidate.encoders or 0, gpus),
+    passes = told and answers.passes_of(state, summary) or nil,
     notes = told and notes_of(state) or nil, pool = summary.pools and summary.pools[1] }
   local run = { summary = summary, gpus = gpus }
   if question.power.reads_work then out.work = work_of(run) end

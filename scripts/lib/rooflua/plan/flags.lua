@@ -6,8 +6,8 @@ local catalogue = require "rooflua.engines.catalogue"
 local checkpoint = require "rooflua.plan.checkpoint"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
-local encoders = require "rooflua.serving.encoders"
 local experts = require "rooflua.machine.experts"
+local pools = require "rooflua.plan.pools"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
 local writing = require "rooflua.engines.launch.writing"
@@ -140,8 +140,9 @@ local function check_node(question, candidate)
 end
 
 --- Refuses what no command says.
-local function check_commands(question, candidate)
-  local problem = afd.without_command(candidate) or encoders.without_command(candidate)
+local function check_commands(question, candidate, version)
+  local problem = afd.without_command(candidate)
+    or pools.without_command(candidate, flags.engine(candidate.engine), version)
     or experts.without_command(question.reader, question.base)
   if problem then fail("%s: %s", candidate.name, problem) end
 end
@@ -151,7 +152,7 @@ function flags.options(question, candidate, version, role)
   candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
-  check_commands(question, candidate)
+  check_commands(question, candidate, version)
   check_node(question, candidate)
   for _, option in ipairs(engine.options) do
     local value
@@ -177,9 +178,14 @@ function flags.options(question, candidate, version, role)
 end
 
 --- Words of the command after the model: a list.
+---@param role string? "prefill", "decode", "encode"
 function flags.words(question, candidate, version, role)
-  return writing.words(flags.engine(candidate.engine), version, flags.options(question, candidate, version, role),
-    "options.yaml")
+  local engine, out = flags.engine(candidate.engine), {}
+  if role ~= "encode" then
+    out = writing.words(engine, version, flags.options(question, candidate, version, role), "options.yaml")
+  end
+  for _, each in ipairs(pools.words(candidate, engine, role)) do out[#out + 1] = each end
+  return out
 end
 
 --- The words of the engine's command, after what its environment needs: a list.

@@ -146,10 +146,6 @@ local function notes_of(out, given)
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end
-  if out.drawn.has_items and out.says_how_sure then
-    out.notes[#out.notes + 1] = "90 % intervals of a deployment are those of loads without images; `rooflua run` of "
-      .. "its scenario has wider ones"
-  end
   local is_recorded = out.load.kind == "recorded" or out.load.is_recorded
   local sets_count = not is_recorded or given.requests ~= nil
   for _, each in ipairs(load.replaced(out.workload, out.load, sets_count)) do

@@ -7,7 +7,7 @@ local specs = require "rooflua.border.specs"
 
 local encoders = {}
 
-local known = { "encoder", "count", "hardware", "deployment", "mfu", "steps", "engine" }
+local known = { "encoder", "count", "node", "hardware", "deployment", "mfu", "steps", "engine" }
 
 local function is_one(entry) return type(entry) == "table" and core.plain(entry).encoder == true end
 
@@ -66,13 +66,7 @@ function encoders.gpus(pool)
   return pool.count * own.tp * own.cp * own.pp * own.dp
 end
 
---- Why no command starts a candidate of a plan; nil where one does.
-function encoders.without_command(candidate)
-  return candidate.encoders and "commands of GPUs that only encode, and of what carries their embeddings, are not "
-    .. "written" or nil
-end
-
---- {prepared, count, asked, place} of the entry; nil where there is none.
+--- {prepared, count, node, asked, place} of the entry; nil where there is none.
 function encoders.of(reader, given)
   local found
   for i, each in ipairs(type(given.replicas) == "table" and core.plain(given.replicas) or {}) do
@@ -85,7 +79,9 @@ function encoders.of(reader, given)
       local deployment = own.deployment or given.deployment
       local base = core.copy(core.plain(given), own)
       base.deployment, base.replicas = without_cache(inside, deployment), nil
+      schema.check(inside, "replicas[].node", own.node)
       found = { prepared = Prepared.of(inside, base), count = inside:whole("count", own.count or 1, 1, 4096),
+        node = own.node,
         asked = encoders.asked(inside, core.plain(deployment or {}).encoder) or {},
         place = where }
     end
