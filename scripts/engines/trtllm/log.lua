@@ -42,7 +42,7 @@ local function figures(all, facts, stated)
   all.sequence_blocks = ceil(all.longest_run / size)
   all.first_longest = min(all.first_tokens, all.max_model_len)
   all.first_sequence_blocks = ceil(all.first_longest / size)
-  -- The arguments have the largest graph that was asked for, or the default; graphs of more requests than seats are none.
+  -- Arguments have the largest graph that was asked for, or the default; graphs of more requests than seats are none.
   local largest = all.graphs and (all.largest_graph or 128) or 0
   local sizes, lines = captured(min(largest, all.seats)), {}
   for i, each in ipairs(sizes) do

@@ -35,20 +35,27 @@ test("steps are found without ranges, and are named", function()
 end)
 
 test("with the rows of --data the same step is priced as it was measured", function()
-  local factors, sum_s = {}, 0
-  for i, each in ipairs(priced.of.list) do factors[each.name] = 1.1 + 0.15 * (i % 7) end
-  for _, each in ipairs(priced.of.list) do
-    if each.name == "sampler" or each.table_s == 0 then factors[each.name] = 1 end
-    sum_s = sum_s + factors[each.name] * each.table_s
+  for name, own in pairs { gpu = { "meta-llama/Llama-3.1-8B", "llama-3.1-8b", "h200-sxm", 2 },
+    moe = { "openai/gpt-oss-20b", "gpt-oss-20b", "mi300x", 1 } } do
+    local before = synthetic.price(own[2], own[3], own[4], given)
+    local factors, sum_s = {}, 0
+    for i, each in ipairs(before.of.list) do factors[each.name] = 1.1 + 0.15 * (i % 7) end
+    for _, each in ipairs(before.of.list) do
+      if each.name == "sampler" or each.table_s == 0 then factors[each.name] = 1 end
+      sum_s = sum_s + factors[each.name] * each.table_s
+    end
+    printed.write(folder .. "/data.json", (synthetic.trace(before, said, { steps = 2, factors = factors,
+      graphs = true })))
+    local line = ("trace data.json --command 'vllm serve %s --tensor-parallel-size %d' --hardware %s --context 4000 "
+      .. "--data %s"):format(own[1], own[4], own[3], name)
+    test.has(test.printed(line, folder), "step ")
+    local own_s = synthetic.price(own[2], folder .. "/" .. name, own[4], given).priced.time_s - before.of.host_s
+    test.check(math.abs(own_s - sum_s) < 0.02 * sum_s, "%s: measured %.5g ms, priced %.5g ms, before %.5g ms", own[2],
+      1e3 * sum_s, 1e3 * own_s, 1e3 * before.priced.time_s)
+    test.has(printed.read(folder .. "/" .. name .. "/tables.toml"), "[gemm_bf16]", "hash ")
+    test.has(test.printed(line, folder), "name a new folder")
   end
-  write("data.json", { steps = 2, factors = factors, graphs = true })
-  test.has(run("data.json", "--context 4000 --data gpu"), "step ")
-  local own = synthetic.price("llama-3.1-8b", folder .. "/gpu", 2, given)
-  local own_s = own.priced.time_s
-  test.check(math.abs(own_s - sum_s) < 0.02 * sum_s, "measured %.5g ms, priced %.5g ms, before %.5g ms", 1e3 * sum_s,
-    1e3 * own_s, 1e3 * priced.priced.time_s)
-  test.has(printed.read(folder .. "/gpu/tables.toml"), "[gemm_bf16]", "hash ")
-  test.has(run("data.json", "--context 4000 --data gpu"), "name a new folder")
+  test.has(printed.read(folder .. "/moe/tables.toml"), "[moe_layer_mxfp4]")
 end)
 
 test("calibrate takes the times in which no kernel ran as the host's", function()

@@ -222,6 +222,12 @@ test("a file of another kind is named, not read as a log", function()
   end
 end)
 
+test("a file that is given twice is refused: two copies of a manifest would be two deployments", function()
+  local path = file_of "hello\n"
+  test.raises("is given twice", function() reading.files { path, path } end)
+  test.raises("is given twice", function() require("rooflua.attach.sources").of({ path, path }, {}) end)
+end)
+
 test("a release without rules asks for one", function()
   local text = "INFO 08-01 12:38:48 [api_server.py:1774] vLLM API server version 0.1.dev8168+g475c1a0\n"
   test.raises('Say by whose rules: --engine "vllm', function() deployment_of(text) end)

@@ -52,6 +52,7 @@ end
 ---@param pages string[] of a server that runs: those that say nothing are left out, with a note
 function sources.of(files, pages)
   local out = { start = {}, runs = {}, range = {}, list = {}, notes = {} }
+  reading.refuse_twice(files)
   for _, path in ipairs(files) do
     if path:find "%.lua$" then fail("attach: %s: is a scenario; rooflua calibrate fits it to measured runs", path) end
     if not native.file_exists((tools.split(path))) then fail("attach: %s: there is no such file", path) end

@@ -10,6 +10,8 @@ local shapes = require "rooflua.tables.shapes"
 
 local tables = {}
 
+local spread = "power_law_1.01" -- of tokens over experts: the word for the routing of a model, which prices ask for
+local usual_context = 1024
 local width = 1024 -- of the elementwise kernel whose bytes say the width of another one
 
 --- The names of the columns of an op's tables, in front of the latency; nil where it has no table.
@@ -54,6 +56,20 @@ local function attention_s(row, cells, prepared)
   return ok and estimate.latency_s or nil
 end
 
+--- Rows of the grid of attention. A price of decodes is at least that of fewer requests with `usual_context` tokens each
+--- (steps/kernels/monotone.lua), so these get rows as well.
+local function grid_of(kind, list)
+  local out = { unpack(list) }
+  for _, row in ipairs(kind == "attention_decode" and list or {}) do
+    if row[6] < usual_context then
+      local fewer = { unpack(row) }
+      fewer[5], fewer[6] = math.max(1, math.floor(row[5] * row[6] / usual_context)), usual_context
+      out[#out + 1] = fewer
+    end
+  end
+  return out
+end
+
 --- The rows of one priced operation: {table, op, cells (by column), seconds}; none where no table has its shape.
 ---@param ratio number measured over priced
 local function rows_of(row, prepared, ratio)
@@ -61,11 +77,16 @@ local function rows_of(row, prepared, ratio)
     local name, cells = elementwise_cells(row, prepared)
     return name and { { table = name, op = name, cells = cells, seconds = row.time_s * ratio } } or {}
   end
-  local place = shapes.of(row, prepared)
-  local columns = place and row.kind ~= "elementwise" and columns_of(row.kind)
+  local place, kind = shapes.of(row, prepared), row.kind
+  if place and kind == "grouped_gemm" and place.fields.ranks == place.fields.tp then
+    -- The kernels of a trace are those of a whole layer: the choice of experts, their GEMMs and the sum.
+    kind = "moe_layer"
+    place = { table = place.table:gsub("^grouped_gemm", kind), rows = {}, fields = core.copy(place.fields, { ep = 1 }) }
+  end
+  local columns = place and kind ~= "elementwise" and columns_of(kind)
   if not columns then return {} end
   local out = {}
-  for _, list in ipairs(place.rows) do
+  for _, list in ipairs(grid_of(kind, place.rows)) do
     local cells, seconds = {}, row.time_s
     for i, column in ipairs(columns) do cells[column] = list[i] end
     if row.kind == "gemm" then cells.m = tonumber(row.shape:match "m=(%d+)") end -- that ran: "m=32 as m=64"
@@ -81,9 +102,10 @@ local function rows_of(row, prepared, ratio)
       if cells[column] == nil then
         cells[column] = (row.priced and row.priced.shape or row.shape):match(column .. "=([%w_.]+)")
       end
+      if cells[column] == nil and column == "distribution" then cells[column] = spread end
       if cells[column] == nil then return {} end
     end
-    out[1] = { table = place.table, op = row.kind, cells = cells, seconds = row.time_s * ratio }
+    out[1] = { table = place.table, op = kind, cells = cells, seconds = row.time_s * ratio }
   end
   return out
 end
@@ -113,6 +135,10 @@ local function csv_text(own)
   return core.join(lines, "\n") .. "\n"
 end
 
+--- What a row holds besides its op, where the tables behind it do: those parts have no kernels of their own here.
+local parts = { "activation", "conv", "delta_rule", "kv_write", "launch", "norm", "permutation", "quantize",
+  "reduction", "rope", "routing" }
+
 --- What tables.toml says of a table of a trace.
 local function provenance(name, own, about)
   local kernels = core.sorted_keys(own.kernels)
@@ -121,6 +147,11 @@ local function provenance(name, own, about)
   say("op", quoting.toml(own.op))
   local format = name:sub(#own.op + 2)
   if format ~= "" then say("dtype", quoting.toml(format)) end
+  local held = {}
+  for _, part in ipairs(format ~= "" and parts or {}) do
+    if about.prepared.mfu:includes(own.op, format, part) then held[#held + 1] = quoting.toml(part) end
+  end
+  if #held > 0 then say("includes", "[" .. core.join(held, ", ") .. "]") end
   say("kernel", quoting.toml(core.join(kernels, ", ", 1, math.min(4, #kernels))))
   say("timer", quoting.toml "kernels of a profiler's trace")
   say("repeats", ("%d"):format(about.steps))
@@ -156,7 +187,7 @@ function tables.of(about, given)
   end
   local files, toml, list = {}, {}, json.array {}
   local hash = native.content_name(json.array(given.files), json.array {})
-  local told = { files = given.files, hash = hash, steps = #about.steps, gpu = about.gpu or "" }
+  local told = { prepared = prepared, files = given.files, hash = hash, steps = #about.steps, gpu = about.gpu or "" }
   for _, name in ipairs(core.sorted_keys(all)) do
     local own, count = all[name], 0
     for _ in pairs(own.by_key) do count = count + 1 end

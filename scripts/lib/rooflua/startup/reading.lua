@@ -14,6 +14,15 @@ local reading = {}
 
 local most_bytes = 64 * 2 ^ 20
 
+--- Refuses a list that has a file twice: two copies of a manifest would be two deployments.
+function reading.refuse_twice(paths)
+  for i, path in ipairs(paths) do
+    for k = 1, i - 1 do
+      if path == paths[k] or native.is_same_file(path, paths[k]) then core.fail("%s: is given twice", path) end
+    end
+  end
+end
+
 --- The text of a file of at most so many bytes.
 function reading.text(path)
   local text, problem = native.read_file(path, most_bytes)
@@ -76,8 +85,9 @@ end
 --- The records of files that are read together. @throws a sentence that names a file where it is of no form
 ---@param paths string[]
 function reading.files(paths)
+  reading.refuse_twice(paths)
   local texts, out = {}, {}
-  for _, path in ipairs(paths) do texts[path] = texts[path] or reading.text(path) end
+  for _, path in ipairs(paths) do texts[path] = reading.text(path) end
   local bases = #paths > 1 and forms.bases(texts) or nil
   for i, path in ipairs(paths) do out[i] = record_of(path, texts[path], bases) end
   for name, base in core.sorted_pairs(bases or {}) do
