@@ -70,10 +70,21 @@ test("--write makes a file that answers for the folder, with its sources, and no
 end)
 
 test("an answer for a GPU with few rows of its own is wider, and says from how many", function()
-  local words = ("step --model qwen3-8b --hardware %s --engine 'vllm 0.19' --decode 1000x4 --json -"):format(mine)
-  local variant = json.decode(test.printed(words .. " 2>/dev/null", folder)).variants[1]
-  test.equal(variant.intervals.distance.rows, 20)
-  test.has(table.concat(variant.intervals.text, "\n"), "20 or more of its rows")
+  local function answered(model)
+    local words = ("step --model %s --hardware %s --engine 'vllm 0.19' --decode 1000x4 --json -"):format(model, mine)
+    return json.decode(test.printed(words .. " 2>/dev/null", folder)).variants[1].intervals
+  end
+  test.equal(answered("qwen3-8b").distance.rows, 0, "20 rows of GEMM say nothing of attention")
+  local handle = assert(io.open(mine .. "/family.toml"))
+  local text = handle:read "*a"
+  handle:close()
+  handle = assert(io.open(mine .. "/family.toml", "w"))
+  handle:write((text:gsub("gemm = 20", "%0\nattention = 7")))
+  handle:close()
+  local dense = answered "qwen3-8b"
+  test.equal(dense.distance.rows, 20)
+  test.has(table.concat(dense.text, "\n"), "20 or more of its rows")
+  test.equal(answered("gpt-oss-20b").distance.rows, 0, "nor of experts")
 end)
 
 test("a file that is not of this form is refused by its name", function()

@@ -92,12 +92,13 @@ end
 
 -- Kinds ------------------------------------------------------------------------------------------------------------
 
---- How many own rows the constants of a GPU were fitted to; nil of one without constants of its own.
-local function own_rows(hardware)
+--- How many own rows the constants of a GPU were fitted to, as if each kind of kernels that a step has had as many as
+--- the one with the fewest; nil of one without constants of its own.
+local function own_rows(hardware, model)
   local rows = own_family.rows(hardware)
-  local sum = rows and 0
-  for _, count in pairs(rows or {}) do sum = sum + count end
-  return sum
+  if not rows then return nil end
+  local experts = model.moe and (rows.moe or 0) or math.huge
+  return 3 * math.min(rows.gemm or 0, rows.attention or 0, experts)
 end
 
 --- Whether rows of kernels lie beside a GPU's datasheet, or another GPU lends some.
@@ -111,7 +112,7 @@ local function kind_of(prepared, engine, is_split)
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
     is_fitted = hardware.fit_note == "", lender = hardware.tables_from ~= "" and hardware.tables_from or nil,
-    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus, rows = own_rows(hardware),
+    is_apart = deployment.tp * deployment.dp > hardware.domain_gpus, rows = own_rows(hardware, prepared.model),
     has_tables = has_tables(hardware), own_layers = kinds.own_layers(prepared.model) }
 end
 

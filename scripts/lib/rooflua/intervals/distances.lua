@@ -4,7 +4,7 @@
 return {
   gpus = 10,
   { name = "a", rows = 0, decode = { -0.329, 0.152 }, prefill = { -0.280, 0.320 } },
-  { name = "b", rows = 20, decode = { -0.403, 0.082 }, prefill = { -0.243, 0.291 } },
+  { name = "b", rows = 20, decode = { -0.250, 0.084 }, prefill = { -0.340, 0.252 } },
   { name = "c", rows = 100, decode = { -0.263, 0.074 }, prefill = { -0.349, 0.105 } },
   { name = "d", rows = 1000, decode = { -0.280, 0.041 }, prefill = { -0.234, 0.113 } },
 }
