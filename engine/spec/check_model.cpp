@@ -56,23 +56,24 @@ void check_tails(const Model& model, const std::string& where) {
   for (const MlpLayers& each : model.mlps) check(each.prefill_tail, "mlp." + each.name);
 }
 
-/// A processor turns pixels into patches, whose price needs the encoder's shape.
-void check_vision(const VisionEncoder& vision, const std::string& where) {
-  if (vision.processor.empty()) return;
-  const auto need = [&](int value, const char* key) {
-    if (value > 0) return;
-    throw Error(where + "vision." + key, "needed where the encoder has a processor");
+/// A processor turns pixels or sound into patches, whose price needs the encoder's shape.
+/// @param key  the table: "vision" or "audio"
+void check_encoder(const VisionEncoder& encoder, const std::string& where, const std::string& key) {
+  if (encoder.processor.empty()) return;
+  const std::string table = where + key + ".";
+  const auto need = [&](bool is_stated, const char* name) {
+    if (!is_stated) throw Error(table + name, "needed where the encoder has a processor");
   };
-  need(vision.layers, "layers");
-  need(vision.heads, "heads");
-  need(vision.patch_size, "patch_size");
-  const int side = static_cast<int>(std::lround(std::sqrt(vision.patches_per_token)));
-  if (side * side != vision.patches_per_token)
-    throw Error(where + "vision.patches_per_token",
-                "expected the square of a side, found " + std::to_string(vision.patches_per_token));
-  if (vision.whole_layers > vision.layers)
-    throw Error(where + "vision.whole_layers", std::to_string(vision.whole_layers) + " of " +
-                                                   std::to_string(vision.layers) + " layers");
+  need(encoder.layers > 0, "layers");
+  need(encoder.heads > 0, "heads");
+  need(encoder.patch_size > 0 || !encoder.stem.empty(), key == "audio" ? "stem" : "patch_size");
+  const int side = static_cast<int>(std::lround(std::sqrt(encoder.patches_per_token)));
+  if (key == "vision" && side * side != encoder.patches_per_token)
+    throw Error(table + "patches_per_token", "expected the square of a side, found " +
+                                                 std::to_string(encoder.patches_per_token));
+  if (encoder.whole_layers > encoder.layers)
+    throw Error(table + "whole_layers", std::to_string(encoder.whole_layers) + " of " +
+                                            std::to_string(encoder.layers) + " layers");
 }
 
 }  // namespace
@@ -97,7 +98,8 @@ void validate(const Model& model, std::string_view origin) {
     if (each.moe) check_experts(*each.moe, where + "mlp." + each.name + ".");
   check_layers(model, where);
   check_tails(model, where);
-  if (model.vision) check_vision(*model.vision, where);
+  if (model.vision) check_encoder(*model.vision, where, "vision");
+  if (model.audio) check_encoder(*model.audio, where, "audio");
   check_layer_formats(model, where);
   context_limits(model);
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "spec/figures/model.h"
+#include "spec/hf/audio.h"
 #include "spec/hf/classes.h"
 #include "spec/hf/document.h"
 #include "spec/hf/experts.h"
@@ -84,8 +85,7 @@ void note_positions(Model& model, const Class* model_class) {
 int kv_heads_left_out(const Model& model, const Fields& fields, const Class* model_class) {
   const bool one = model_class != nullptr && model_class->has(one_kv_head);
   const std::string kind = fields.text("attn_type").value_or("");
-  const bool multi_query =
-      fields.boolean("multi_query", one || kind == "multiquery_attention");
+  const bool multi_query = fields.boolean("multi_query", one || kind == "multiquery_attention");
   const bool grouped = fields.boolean("new_decoder_architecture", false);
   if (fields.boolean("multi_query_attention", false))
     throw Error(fields.where("multi_query_group_num"), "is missing beside multi_query_attention");
@@ -229,6 +229,7 @@ Model model_from_hf_config(const Json& document, const std::string& name, const 
   check_stated(model_class, fields, ignored);
   read_defaults(model, fields, model_class);
   model.vision = vision_encoder(fields, model.family, model.hidden_size);
+  model.audio = audio_encoder(fields, model.hidden_size);
   read_latent_attention(model, fields);
   check_heads(model, fields);
   read_experts(model, fields, model_class);

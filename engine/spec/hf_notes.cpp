@@ -31,8 +31,8 @@ void note_parts_without_price(Model& model, const Fields& config) {
     }
   }
   for (const char* encoder : {"vision", "audio"}) {
-    const bool priced =
-        encoder == std::string_view("vision") && model.vision && model.vision->has_price();
+    const auto& own = encoder == std::string_view("vision") ? model.vision : model.audio;
+    const bool priced = own && own->has_price();
     if (!priced && config.has(std::string(encoder) + "_config"))
       add(model, std::string("the ") + encoder + " encoder is not counted");
   }

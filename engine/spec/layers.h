@@ -173,7 +173,7 @@ struct AttentionLayers {
   std::optional<DeltaRule> delta;
   std::optional<Mamba2> mamba;
   declared::KindPointer by_file;  // what the file of a declared kind says
-  int declared_tp = 1;             // ranks that its caches are divided by: on_rank()
+  int declared_tp = 1;            // ranks that its caches are divided by: on_rank()
   LayerFormats formats;
 
   /// The word of its kind, or the name of its file.
@@ -213,10 +213,12 @@ struct Projection {
   int inputs = 0, outputs = 0;
   int times = 1;
   bool per_patch = false;  // it runs before patches are merged into tokens
+  double rows = 1;         // for each patch, of a matrix in front of the layers
 };
 
-/// The encoder of images and videos of a multi-modal model, in 16 bit. Without `layers` it takes
-/// memory, and its time is not known.
+/// The encoder of images and videos of a multi-modal model, or that of sounds, in 16 bit. Without
+/// `layers` it takes memory, and its time is not known. A patch of a sound is what its convolutions
+/// leave of a few frames.
 struct VisionEncoder {
   double parameters = 0;  // with what projects its output
   int hidden_size = 0, intermediate_size = 0;
@@ -230,6 +232,7 @@ struct VisionEncoder {
   int window = 0;                         // patches that attend to each other; 0: those of a frame
   int whole_layers = 0;                   // layers without that window
   std::vector<Projection> projector;      // between its output and the language model
+  std::vector<Projection> stem;           // in front of its layers; none: one over pixels
   std::string processor;                  // which sizes give how many patches (scripts/processors)
   double min_pixels = 0, max_pixels = 0;  // of its parameters, 0: its own
   int edge = 0, tiles = 0;

@@ -80,6 +80,7 @@ struct Model {
   std::vector<NgramTable> ngram_tables;
   int mtp_layers = 0;  // multi-token prediction layers: not in any count of weights
   std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
+  std::optional<VisionEncoder> audio;   // the same of sounds
   StatedFormats weights;                // formats of classes of weights, over weight_dtype
   std::optional<Dtype> kv_dtype;        // of the KV cache, where the release states it
   std::vector<Release> releases;        // in other formats

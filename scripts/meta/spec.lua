@@ -10,8 +10,9 @@ local spec = {}
 ---@field outputs integer of a result
 ---@field times integer that are alike
 ---@field per_patch boolean rows are patches; false: tokens of the language model
+---@field rows number for each patch, of a matrix in front of the layers
 
----@class rooflua.VisionEncoder the encoder of images, which counts of the language model leave out
+---@class rooflua.VisionEncoder an encoder of images or sounds, which counts of the language model leave out
 ---@field parameters number with what projects its output
 ---@field hidden_size integer of a patch
 ---@field intermediate_size integer of its MLPs
@@ -26,6 +27,7 @@ local spec = {}
 ---@field window integer that attend to each other; 0: all of a frame
 ---@field whole_layers integer that attend to all of a frame where others have a window
 ---@field projector rooflua.Projection[] the matrices between its output and the language model
+---@field stem rooflua.Projection[] matrices in front of its layers (convolutions); none: one over pixels
 ---@field processor string file of scripts/processors: tokens of an item by its size
 ---@field min_pixels number that the processor scales an image up to; 0: its own
 ---@field max_pixels number that it scales an image down to; 0: its own
@@ -168,6 +170,7 @@ local spec = {}
 ---@field context_chunk integer tokens of a chunk of attention; 0 = none
 ---@field sampling rooflua.Sampling? what its generation_config.json asks for
 ---@field vision rooflua.VisionEncoder? the encoder of images
+---@field audio rooflua.VisionEncoder? the encoder of sounds
 ---@field moe rooflua.MixtureOfExperts? routed experts; nil in a dense model
 ---@field mla rooflua.LatentAttention? latent attention
 ---@field hybrid rooflua.DeltaRule? recurrent layers at a regular interval

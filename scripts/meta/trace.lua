@@ -27,6 +27,11 @@ function trace.open(path, format, limit, sort, time_scale, max_output_tokens, ha
 ---@return table
 function trace.describe(opened) end
 
+--- What a workload returns of an opened trace: the trace, or where some rows have items a table with `next`.
+---@param opened userdata
+---@return userdata|table
+function trace.requests(opened) end
+
 ---Tokens per round of recorded requests, for the acceptance `trace`. Raises for a row without whole numbers above 0.
 ---@param path string a CSV file with a column `rounds`: numbers separated by spaces
 ---@return integer[][] one list per row

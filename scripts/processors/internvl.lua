@@ -54,6 +54,9 @@ function Internvl:image(width, height, shape)
   return embeddings + self.marks, resize.sequences(count, patches + 1), embeddings
 end
 
+--- Pixels of an image with all tiles: they stand in a row.
+function Internvl:largest() return self.tiles * self.edge, self.edge end
+
 function Internvl:video(frames, _, _, shape)
   local patches = patches_of(self, shape)
   local embeddings = frames * patches / shape.patches_per_token

@@ -31,10 +31,10 @@ local Trace = policy.define {
   },
 }
 
---- The engine reads the file: its rows never become Lua values.
+--- The engine reads the file: its rows never become Lua values, unless they have images, sounds or videos.
 function Trace:requests()
-  return trace.open(self.path, self.format, self.limit, self.sort, self.time_scale, arrivals.limit(self),
-    self.hash_block_tokens, self.time_unit, self.run)
+  return trace.requests(trace.open(self.path, self.format, self.limit, self.sort, self.time_scale,
+    arrivals.limit(self), self.hash_block_tokens, self.time_unit, self.run))
 end
 
 return Trace

@@ -97,6 +97,7 @@ local model_fields = plain_keys(deepseek, {})
 model_fields.hybrid = true -- absent in a model without
 model_fields.sampling = true -- absent where it is not known
 model_fields.vision = true -- absent in models of text only
+model_fields.audio = true -- absent in those that hear nothing
 model_fields.streams = true -- absent where there is one
 model_fields.ngram_tables = true -- absent in a model without
 compare("Model", model_fields, fields_of(spec_stub, "rooflua.Model"))

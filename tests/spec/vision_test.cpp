@@ -116,6 +116,38 @@ TEST_CASE("the encoders of config.json are those of the shipped models") {
       "minimax-m3", 1e-4);
 }
 
+TEST_CASE("GLM-V and InternVL have projectors of their own") {
+  const Model glm = with_vision("glm4v_moe", 4096, R"({"model_type": "glm4v_moe", "depth": 24,
+      "hidden_size": 1536, "num_heads": 12, "intermediate_size": 10944, "out_hidden_size": 4096,
+      "image_size": 336, "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2,
+      "in_channels": 3, "hidden_act": "silu"})");
+  REQUIRE(glm.vision);
+  CHECK(glm.vision->has_price());
+  CHECK(glm.vision->intermediate_size == 4096);
+  // GLM-4.5V: 106B parameters with GLM-4.5-Air's; layers, patches, positions, downsampling, merger.
+  CHECK(glm.vision->parameters ==
+        Approx(24 * (4.0 * 1536 * 1536 + 3.0 * 1536 * 4096) + 3.0 * 14 * 14 * 2 * 1536 +
+               576.0 * 1536 + 4.0 * 1536 * 4096 + 4096.0 * 4096 + 3.0 * 4096 * 10944));
+  CHECK(glm.vision->embedding_width() == 4096);
+  for (const char* sides : {R"("image_size": 448, "patch_size": 14)",
+                            R"("image_size": [448, 448], "patch_size": [14, 14])"}) {
+    const Model intern =
+        with_vision("internvl_chat", 4096,
+                    std::string(R"({"model_type": "intern_vit_6b", "hidden_size": 1024,
+        "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096,
+        "num_channels": 3, "hidden_act": "gelu", )") +
+                        sides + "}",
+                    R"("downsample_ratio": 0.5, "max_dynamic_patch": 12, "use_thumbnail": true, )");
+    REQUIRE(intern.vision);
+    CHECK(intern.vision->processor == "internvl");
+    CHECK(intern.vision->patches_per_token == 4);
+    CHECK(intern.vision->edge == 448);
+    CHECK(intern.vision->tiles == 12);
+    CHECK(intern.vision->parameters == Approx(304e6 + 2 * 4096.0 * 4096).epsilon(0.01));
+    CHECK_FALSE(has_note(intern, "the vision encoder is not counted"));
+  }
+}
+
 TEST_CASE("windows of Qwen2.5-VL are patches, and some layers see all") {
   const Model model = with_vision("qwen2_5_vl", 2048,
                                   R"({"model_type": "qwen2_5_vl", "depth": 32, "hidden_size": 1280,

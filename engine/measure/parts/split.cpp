@@ -59,7 +59,7 @@ std::string split_text(const SplitFigures& split) {
 class SplitCounter final : public CounterOf<SplitCounter> {
  public:
   void on_transfer(const TransferSeen& transfer) override {
-    if (transfer.store >= 0) return;
+    if (transfer.store >= 0 || transfer.to < 0) return;
     const bool is_shared = transfer.alone_end != never && transfer.alone_end > transfer.start;
     const double stretch = is_shared ? static_cast<double>(transfer.end - transfer.start) /
                                            static_cast<double>(transfer.alone_end - transfer.start)

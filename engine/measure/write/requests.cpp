@@ -55,7 +55,36 @@ RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions
   if (options_.tenants) out_ << ",tenant";
   if (options_.held) out_ << ",held_s";
   if (options_.adapters) out_ << ",adapter";
+  if (options_.items) out_ << ",images,audio_s,video";
   out_ << "\n";
+}
+
+/// A list of each kind: [[1280,720]], [12.5], [{"frames":16,"width":640,"height":360}].
+void RequestsCsv::write_items(const RequestDone& done) {
+  Json lists = Json::object();
+  for (const char* kind : {"images", "audio_s", "video"}) lists[kind] = Json::array();
+  for (const std::int32_t each : done.item_kinds) {
+    const Json size = options_.items(each);
+    const std::string kind = size.find("kind")->text();
+    Json& list = lists[kind];
+    const auto figure = [&](const char* key) { return *size.find(key); };
+    if (kind == "audio_s") {
+      list.push_back(figure("seconds"));
+      continue;
+    }
+    Json one = kind == "images" ? Json::array() : Json::object();
+    if (kind == "images") {
+      one.push_back(figure("width"));
+      one.push_back(figure("height"));
+    } else {
+      for (const char* key : {"frames", "width", "height"}) one[key] = figure(key);
+    }
+    list.push_back(std::move(one));
+  }
+  for (const char* kind : {"images", "audio_s", "video"}) {
+    const Json& list = *lists.find(kind);
+    out_ << "," << (list.items().empty() ? std::string() : csv_cell(dump_json(list)));
+  }
 }
 
 void RequestsCsv::on_done(const RequestDone& done) {
@@ -104,6 +133,7 @@ void RequestsCsv::on_done(const RequestDone& done) {
     out_.seconds(done.held);
   }
   if (options_.adapters) out_ << "," << done.adapter;
+  if (options_.items) write_items(done);
   out_ << "\n";
 }
 

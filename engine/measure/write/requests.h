@@ -2,6 +2,7 @@
 // One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the
 // result file of vLLM's serving benchmark.
 
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -25,7 +26,8 @@ namespace rooflua {
 /// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
 /// that took. With clients there are attempt, from 0, and origin, the id of the first attempt. With
 /// a gate there is tenant, its number; with a gate, pools or faults held_s, how long it waited in
-/// front of the router. With adapters there is adapter, from 1; 0: none.
+/// front of the router. With adapters there is adapter, from 1; 0: none. With items there are
+/// images, audio_s and video, lists in JSON as a trace has them (serve/traces/columns.h).
 struct RequestsCsvOptions {
   std::vector<std::string> classes;  // names
   bool speculates = false;
@@ -34,6 +36,8 @@ struct RequestsCsvOptions {
   bool tenants = false;
   bool held = false;
   bool adapters = false;
+  /// EncoderModel::size() of a kind of items; none where requests have no items.
+  std::function<Json(std::int32_t)> items = {};
 };
 
 class RequestsCsv : public Observer {
@@ -41,6 +45,7 @@ class RequestsCsv : public Observer {
   RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions options = {});
   bool reads_prices() const override { return false; }
   void on_done(const RequestDone& done) override;
+  void write_items(const RequestDone& done);
   /// @throws Error if something could not be written
   void finish() { out_.flush(); }
 

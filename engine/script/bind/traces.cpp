@@ -35,23 +35,27 @@ class TraceWorkload : public Workload {
   bool next(RequestSpec& spec) override {
     if (cursor_ >= trace_->rows.size()) return false;
     const TraceRow& row = trace_->rows[cursor_++];
-    spec = RequestSpec{};
+    spec = spec_of(*trace_, row, time_scale_, max_output_tokens_);
     if (!leaving_.empty()) spec.row = static_cast<std::int32_t>(cursor_ - 1);
-    spec.arrival_s = row.arrival_s * time_scale_;
-    if (spec.arrival_s >= latest_s) throw_too_late(row, spec.arrival_s);
+    return true;
+  }
+  static RequestSpec spec_of(const Trace& trace, const TraceRow& row, double time_scale,
+                             std::int32_t max_output_tokens) {
+    RequestSpec spec;
+    spec.arrival_s = row.arrival_s * time_scale;
+    if (spec.arrival_s >= latest_s) throw_too_late(trace, row, spec.arrival_s);
     spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
     spec.output_tokens = static_cast<std::int32_t>(row.output_tokens);
-    if (max_output_tokens_ > 0)
-      spec.output_tokens = std::min(spec.output_tokens, max_output_tokens_);
-    spec.max_output_tokens = max_output_tokens_ < 0 ? spec.output_tokens : max_output_tokens_;
-    if (max_output_tokens_ == 0) spec.max_output_tokens = row.max_output_tokens;
+    if (max_output_tokens > 0) spec.output_tokens = std::min(spec.output_tokens, max_output_tokens);
+    spec.max_output_tokens = max_output_tokens < 0 ? spec.output_tokens : max_output_tokens;
+    if (max_output_tokens == 0) spec.max_output_tokens = row.max_output_tokens;
     spec.priority = row.priority;
     spec.adapter = row.adapter;
     spec.tenant = row.tenant;
     spec.klass = std::max(row.class_index, 0);
     spec.session = row.session;
-    spec.segments = trace_->content(row);
-    return true;
+    spec.segments = trace.content(row);
+    return spec;
   }
   Picoseconds due() const override {
     if (left_ == leaving_.size()) return never;
@@ -67,12 +71,13 @@ class TraceWorkload : public Workload {
   std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
 
  private:
-  [[noreturn]] void throw_too_late(const TraceRow& row, double arrival_s) const {
+  [[noreturn]] static void throw_too_late(const Trace& trace, const TraceRow& row,
+                                          double arrival_s) {
     char days[40];
     std::snprintf(days, sizeof days, "%.1f", arrival_s / 86400);
-    throw Error(at(trace_->file, row.line), "arrives " + std::string(days) +
-                                                " days after time 0, the clock shows 106; a "
-                                                "smaller time_scale or a limit would do");
+    throw Error(at(trace.file, row.line), "arrives " + std::string(days) +
+                                              " days after time 0, the clock shows 106; a "
+                                              "smaller time_scale or a limit would do");
   }
 
   std::shared_ptr<const Trace> trace_;
@@ -130,6 +135,46 @@ int trace_rows(lua_State* L) {
   return push_json(L, out, false);
 }
 
+/// trace_next(trace, i) -> of row i, from 1: {arrival_s, prompt_tokens, output_tokens, fields}, as
+/// a workload's request; nothing behind the last one. Its items have `counted` and `where`.
+int trace_next(lua_State* L) {
+  const auto& box = check_object<TraceBox>(L, 1, "trace");
+  const double place = check_number(L, 2, "row");
+  const Trace& trace = *box->trace;
+  if (!(place >= 1 && place <= static_cast<double>(trace.rows.size()))) return 0;
+  const TraceRow& row = trace.rows[static_cast<std::size_t>(place) - 1];
+  const RequestSpec spec =
+      TraceWorkload::spec_of(trace, row, box->time_scale, box->max_output_tokens);
+  Json fields = Json::object();
+  fields["class"] = spec.klass;
+  fields["priority"] = spec.priority;
+  if (spec.session >= 0) fields["session"] = spec.session;
+  if (spec.adapter >= 0) fields["adapter"] = spec.adapter;
+  if (spec.tenant >= 0) fields["tenant"] = spec.tenant;
+  if (spec.max_output_tokens > 0) fields["max_output_tokens"] = spec.max_output_tokens;
+  constexpr std::uint64_t exact = (std::uint64_t{1} << 51) - 1;  // of a number of Lua, above items
+  for (const Segment& each : spec.segments) {
+    Json part = Json::array();
+    part.push_back(static_cast<double>(each.content & exact));
+    part.push_back(each.tokens);
+    Json& content = fields["content"];
+    if (!content.is_array()) content = Json::array();
+    content.push_back(std::move(part));
+  }
+  if (row.items >= 0) {
+    Json items = trace.items[static_cast<std::size_t>(row.items)];
+    items["counted"] = true;
+    items["where"] = at(trace.file, row.line);
+    fields["items"] = std::move(items);
+  }
+  Json out = Json::array();
+  out.push_back(spec.arrival_s);
+  out.push_back(spec.prompt_tokens);
+  out.push_back(spec.output_tokens);
+  out.push_back(std::move(fields));
+  return push_json(L, out, false);
+}
+
 /// trace_describe(trace) -> {file, format, rows, requests, left_out, notes}
 int trace_describe(lua_State* L) {
   const Trace& trace = *check_object<TraceBox>(L, 1, "trace")->trace;
@@ -139,6 +184,11 @@ int trace_describe(lua_State* L) {
   out["rows"] = trace.read;
   out["requests"] = static_cast<std::int64_t>(trace.rows.size());
   out["left_out"] = to_json(left_out(trace));
+  if (!trace.items.empty()) {
+    out["has_items"] = true;
+    out["classes"] = Json::array();
+    for (const std::string& each : trace.classes) out["classes"].push_back(each);
+  }
   out["notes"] = Json::array();
   for (const std::string& note : trace.notes) out["notes"].push_back(note);
   return push_json(L, out, false);
@@ -203,6 +253,7 @@ void read_workload(lua_State* L, int index, Run& run, std::vector<std::string>& 
 void bind_traces(lua_State* L) {
   set_function(L, "trace_open", guarded<trace_open>);
   set_function(L, "trace_rows", guarded<trace_rows>);
+  set_function(L, "trace_next", guarded<trace_next>);
   set_function(L, "trace_time_unit", guarded<trace_time_unit>);
   set_function(L, "trace_column", guarded<trace_column_of>);
   set_function(L, "trace_arrivals", guarded<trace_arrivals>);

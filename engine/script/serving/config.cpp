@@ -194,6 +194,8 @@ ClusterConfig cluster_config(const Fields& fields) {
     read_figures(*transfer, config.transfer);
     read_list(*transfer, "bounded", config.transfer.bounded);
     config.transfer.path = {transfer->texts("path"), transfer->texts("within")};
+    for (const double node : transfer->numbers("encoder_nodes"))
+      config.transfer.encoder_nodes.push_back(static_cast<std::int32_t>(node));
     transfer->finish();
   }
   read_table(fields, "disaggregation", config.disaggregation);
@@ -275,7 +277,7 @@ ServingConfig serving_config(const Json& given) {
   for (const ReplicaConfig& each : out.cluster.replicas) out.summary.replicas.push_back(each.name);
   for (const LinkConfig& each : out.cluster.links) out.summary.links.push_back(each.name);
   if (out.cluster.transfer.over_links() || !out.cluster.tiers.stores.empty())
-    out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
+    out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster)).all();
   for (const Fields& each : fields.tables("pools"))
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
   if (const auto asked = fields.table("parts"))

@@ -16,6 +16,7 @@
 #include "measure/write/timeline.h"
 #include "script/serving/config.h"
 #include "script/serving/record.h"
+#include "serve/contract/items.h"
 
 namespace rooflua::script {
 
@@ -31,6 +32,14 @@ RunOutput* open_output(Run& run, const std::optional<std::string>& path) {
   return run.outputs.back().get();
 }
 
+/// What says the sizes of items; nothing where requests have none.
+std::function<Json(std::int32_t)> sizes_of_items(Run& run) {
+  if (!run.surroundings.has("encoder")) return {};
+  Bindings own;
+  run.surroundings.bind(own);
+  return [encoder = own.encoder](std::int32_t kind) { return encoder->size(kind); };
+}
+
 void write_csv(Run& run, RunOutput& output, const std::string& path, bool adapters) {
   const bool gated = run.surroundings.has("admission");
   const bool waits =
@@ -38,7 +47,8 @@ void write_csv(Run& run, RunOutput& output, const std::string& path, bool adapte
   auto* csv = run.listen(std::make_unique<RequestsCsv>(
       output.file, path,
       RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty(),
-                         run.surroundings.has("client"), gated, waits, adapters}));
+                         run.surroundings.has("client"), gated, waits, adapters,
+                         sizes_of_items(run)}));
   output.listener = csv;
   output.finish = [csv] { csv->finish(); };
 }

@@ -55,12 +55,13 @@ class LuaEncoder : public EncoderModel, public Surrounding {
   }
   const EncoderPool& pool() const override { return pool_; }
   double host_s(std::int32_t kind) override;
+  Json size(std::int32_t kind) override;
   const Pass& pass(std::int32_t replica, std::span<const std::int32_t> kinds) override;
   void bind(Bindings& bindings) override { bindings.encoder = this; }
 
  private:
   Asking* asking_;
-  LuaReference price_, host_;
+  LuaReference price_, host_, size_;
   std::vector<EncoderRules> rules_;
   std::vector<std::int32_t> machine_;  // by replica: those of one number price alike
   EncoderPool pool_;
@@ -84,12 +85,14 @@ LuaEncoder::LuaEncoder(Asking& asking) : asking_(&asking) {
     pool_.bytes_per_token = pool->need_number("bytes_per_token");
     pool_.bytes_per_s = pool->need_number("bytes_per_s");
     pool_.alpha_s = pool->need_number("alpha_s");
+    pool_.over_links = pool->boolean("over_links", false);
     pool_.rules = rules_of(pool->need_table("rules"));
     pool_machine_ = pool->need_integer("machine");
   }
   const LuaReference instance(L);
   price_ = made_function(L, "rooflua.serving.encoding", "price_of", {&instance});
   host_ = made_function(L, "rooflua.serving.encoding", "host_of", {&instance});
+  size_ = made_function(L, "rooflua.serving.encoding", "size_of", {&instance});
 }
 
 double LuaEncoder::host_s(std::int32_t kind) {
@@ -102,6 +105,17 @@ double LuaEncoder::host_s(std::int32_t kind) {
   const double time_s = lua_tonumber(L, -1);
   lua_pop(L, 1);
   return host_s_.emplace(kind, time_s).first->second;
+}
+
+Json LuaEncoder::size(std::int32_t kind) {
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its encoder (size)");
+  size_.push(L);
+  lua_pushinteger(L, kind);
+  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "encoder");
+  Json out = to_json(L, lua_gettop(L), "encoder size");
+  lua_pop(L, 1);
+  return out;
 }
 
 const EncoderModel::Pass& LuaEncoder::pass(std::int32_t replica,

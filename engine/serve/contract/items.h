@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/json.h"
 #include "serve/contract/batch.h"
 #include "serve/contract/clock.h"
 
@@ -28,11 +29,14 @@ struct EncoderRules {
 };
 
 /// Replicas that only encode, all alike. Embeddings leave each of them over an interface of its
-/// own, one request after the other.
+/// own, one request after the other, or over declared links.
 struct EncoderPool {
   std::int32_t replicas = 0;  // 0: there is no such pool
   EncoderRules rules;
   double bytes_per_token = 0, bytes_per_s = 0, alpha_s = 0;  // bytes_per_s > 0
+  /// Embeddings go over the links of KvTransfer::path; bytes_per_s is the most of one request, 0:
+  /// no limit.
+  bool over_links = false;
 };
 
 /// What passes take. One per run.
@@ -48,6 +52,9 @@ class EncoderModel {
   virtual const EncoderPool& pool() const = 0;
   /// What a server takes for such an item before its request goes to an engine.
   virtual double host_s(std::int32_t kind) { return (void)kind, 0; }
+  /// What was sent, as workloads write it: {kind = "images", width, height}, {kind = "video",
+  /// frames, width, height} or {kind = "audio_s", seconds}.
+  virtual Json size(std::int32_t kind) { return (void)kind, Json(); }
   /// One pass over items of these kinds (Segment::item), in increasing order, on that replica; -1:
   /// on one of the pool. The answer lives until the next call.
   virtual const Pass& pass(std::int32_t replica, std::span<const std::int32_t> kinds) = 0;

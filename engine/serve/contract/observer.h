@@ -54,8 +54,9 @@ struct RequestDone {
   /// And its part, by tokens, of the time of these passes.
   std::int32_t items = 0, encoded_items = 0, found_items = 0;
   double encode_s = 0;
-  std::int32_t attempt = 0, origin = -1;   // RequestSpec
-  Picoseconds held = 0;                    // how long a gate held it, after the frontend
+  std::span<const std::int32_t> item_kinds = {};  // EncoderModel::size(); only while it is told
+  std::int32_t attempt = 0, origin = -1;          // RequestSpec
+  Picoseconds held = 0;                           // how long a gate held it, after the frontend
   /// Its client sends it again: the workload is not told of this end.
   bool is_retried = false;
   bool keeps_output = false;        // and its output becomes the end of the next attempt's prompt
@@ -179,7 +180,7 @@ struct StepsDone {
 };
 
 /// KV goes from one replica to another, or from a store or into it. `start`: when there was room
-/// for it at `to`.
+/// for it at `to`. Embeddings of an encoder have no `to`, as no replica is chosen yet.
 struct TransferSeen {
   std::int32_t id = -1, from = -1, to = -1;
   Picoseconds start = 0, end = 0;

@@ -83,7 +83,7 @@ Core::Core(const ClusterConfig& given, const Bindings& bound)
   is_touched.assign(groups.size(), 0);
   frontend_token = picoseconds(config.frontend.per_output_token_s, "frontend.per_output_token_s");
   if (config.transfer.over_links() || has_stores || starts_over_links(config))
-    kv_links.emplace(config.links, nodes_of(config.replicas), config.transfer.path);
+    kv_links.emplace(config.links, nodes_of(config), config.transfer.path);
 }
 
 std::int32_t Core::open(const RequestSpec& spec) {

@@ -24,9 +24,9 @@
 namespace rooflua {
 
 /// What a flow is for: KV from a prefill replica, or a load from a store, or a write into one, or
-/// the image or weights of an engine that starts. An alarm carries nothing: it ends when its
-/// alpha_s is over.
-enum class Errand : std::int32_t { hand_over, load, store, alarm, start };
+/// the image or weights of an engine that starts, or embeddings of an encoder. An alarm carries
+/// nothing: it ends when its alpha_s is over.
+enum class Errand : std::int32_t { hand_over, load, store, alarm, start, embeddings };
 
 /// What is sent: `path`: wires, each once; bytes_per_s: a limit of its own.
 struct FlowRequest {

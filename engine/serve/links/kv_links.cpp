@@ -49,6 +49,23 @@ void KvLinks::send(const Sent& sent, Picoseconds now) {
   flows_.start(flow_of(sent), now);
 }
 
+void KvLinks::send_away(const Sent& sent, Errand errand, std::int32_t ticket, Picoseconds now) {
+  FlowRequest flow{.path = {},
+                   .errand = errand,
+                   .ticket = ticket,
+                   .bytes = sent.bytes,
+                   .alpha_s = sent.alpha_s,
+                   .slot = sent.slot,
+                   .from = sent.from,
+                   .to = sent.to};
+  if (sent.bytes_per_s > 0) flow.bytes_per_s = sent.bytes_per_s;
+  for (const std::int32_t link : between_) {
+    flow.alpha_s += wires_.links()[static_cast<std::size_t>(link)].alpha_s;
+    wires_.add_way(link, sent.from, Wires::Way::out, flow.path);
+  }
+  flows_.start(std::move(flow), now);
+}
+
 double KvLinks::expected_s(const Sent& sent) const {
   const FlowRequest flow = flow_of(sent);
   return flow.alpha_s + flow.bytes / std::min(flow.bytes_per_s, flows_.share_of(flow.path));

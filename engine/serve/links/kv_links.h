@@ -30,6 +30,9 @@ class KvLinks {
     double bytes_per_s = 0;  // most of one transfer; 0: no limit of its own
   };
   void send(const Sent& sent, Picoseconds now);
+  /// To a replica that is not chosen yet: over the wire of each link that leaves the sender.
+  /// @param ticket  of the flow
+  void send_away(const Sent& sent, Errand errand, std::int32_t ticket, Picoseconds now);
   /// What so many bytes would take now: the alphas, and their time at the share that one flow more
   /// gets. @param sent  without a slot
   double expected_s(const Sent& sent) const;

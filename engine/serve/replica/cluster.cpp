@@ -83,7 +83,7 @@ void check_links(const ClusterConfig& config) {
       throw Error("transfer.within", "give path as well: the links between two nodes");
     return;
   }
-  KvLinks(config.links, nodes_of(config.replicas), config.transfer.path);  // finds every name
+  KvLinks(config.links, nodes_of(config), config.transfer.path);  // finds every name
 }
 
 /// An engine of a pool can stand for each other one.
@@ -198,11 +198,14 @@ void validate(const ClusterConfig& config) {
   check_disaggregation(config);
 }
 
-std::vector<std::int32_t> nodes_of(const std::vector<ReplicaConfig>& replicas) {
+std::vector<std::int32_t> nodes_of(const ClusterConfig& config) {
   std::vector<std::int32_t> out;
+  for (const ReplicaConfig& each : config.replicas) out.push_back(each.node);
+  for (const std::int32_t node : config.transfer.encoder_nodes) out.push_back(node);
   std::int32_t last = 0;
-  for (const ReplicaConfig& each : replicas) last = std::max(last, each.node);
-  for (const ReplicaConfig& each : replicas) out.push_back(each.node >= 0 ? each.node : ++last);
+  for (const std::int32_t node : out) last = std::max(last, node);
+  for (std::int32_t& node : out)
+    if (node < 0) node = ++last;
   return out;
 }
 

@@ -95,6 +95,8 @@ struct KvTransfer {
   /// own, of bytes_per_s. With a path bytes_per_s is the most that one transfer gets; 0: no limit.
   KvPath path = {};
   bool over_links() const { return !path.between.empty(); }
+  /// Nodes of encoders whose embeddings go over these links as well, -1: one of its own each.
+  std::vector<std::int32_t> encoder_nodes = {};
 
   /// What is sent of a prompt: fixed + growing * tokens + sum of bounded * min(tokens, bound).
   double bytes(std::int32_t tokens) const;
@@ -216,8 +218,9 @@ const FigureTable& figures<Disaggregation>();
 
 /// @throws Error at "WHEREshares[2]" if it is not from 0 to 1
 void check_shares(const StageConfig& stages, const std::string& where);
-/// The node of each replica: ReplicaConfig::node, or one of its own.
-std::vector<std::int32_t> nodes_of(const std::vector<ReplicaConfig>& replicas);
+/// The node of each replica, ReplicaConfig::node or one of its own, and behind them of each
+/// encoder.
+std::vector<std::int32_t> nodes_of(const ClusterConfig& config);
 /// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right
 void validate(const ClusterConfig& config);
 

@@ -21,8 +21,8 @@ constexpr std::string_view role_names[trace_role_count] = {
     "class",     "session",      "round",          "priority",
     "prompt_id", "prefix_group", "prefix_length",  "server_input_tokens",
     "hash_ids",  "failure",      "declared limit", "cancelled",
-    "adapter",      "tenant",         "attempt",
-    "cached tokens"};
+    "adapter",   "tenant",       "attempt",        "cached tokens",
+    "images",    "audio_s",      "video"};
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
@@ -173,6 +173,9 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   row.cancelled_s = cancelled(raw, row);
   row.first_segment = static_cast<std::uint32_t>(trace_.segments.size());
   row.tenant = tenant(raw);
+  row.items = items(raw);
+  if (row.items >= 0 && row.cancelled_s < never_cancelled)
+    throw Error(where(raw, TraceRole::cancelled), "is not replayed of a request with items");
   const std::int64_t known = append_content(raw, row);
   not_replayed_.add(raw, row, known > 0);
   if (known > 0 && known < row.prompt_tokens) {
@@ -180,6 +183,23 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   }
   row.segments = static_cast<std::uint32_t>(trace_.segments.size()) - row.first_segment;
   trace_.rows.push_back(row);
+}
+
+std::int32_t TraceBuilder::items(const RawTraceRow& raw) {
+  Json out = Json::object();
+  for (const auto& [role, key] :
+       {std::pair{TraceRole::images, "images"}, std::pair{TraceRole::audio_s, "audio_s"},
+        std::pair{TraceRole::video, "video"}}) {
+    const std::string_view text = raw[role];
+    if (text.empty() || text == "null" || text == "[]") continue;
+    Json list = parse_json(text, where(raw, role));
+    if (!list.is_array())
+      throw Error(where(raw, role), "expected a list such as [[1280, 720]], found " + quoted(text));
+    out[key] = std::move(list);
+  }
+  if (out.members().empty()) return -1;
+  trace_.items.push_back(std::move(out));
+  return static_cast<std::int32_t>(trace_.items.size()) - 1;
 }
 
 double TraceBuilder::cancelled(const RawTraceRow& raw, const TraceRow& row) const {

@@ -43,6 +43,8 @@ class TraceBuilder {
   /// When the client left; never_cancelled where it did not.
   double cancelled(const RawTraceRow& raw, const TraceRow& row) const;
   std::int64_t prompt(const RawTraceRow& raw) const;
+  /// The place of its items in the trace; -1: it has none. @throws Error for one that is no list
+  std::int32_t items(const RawTraceRow& raw);
   /// Its number, or that of its name.
   std::int32_t tenant(const RawTraceRow& raw);
   /// Both append the segments of a row to the trace and return their tokens.

@@ -100,6 +100,9 @@ constexpr Spelling plain_columns[] = {
     {"hash_ids", {TraceRole::hash_ids}},
     {"max_output_tokens", {TraceRole::limit}},
     {"cancelled_s", {TraceRole::cancelled}},
+    {"images", {TraceRole::images}},
+    {"audio_s", {TraceRole::audio_s}},
+    {"video", {TraceRole::video}},
 };
 
 std::span<const Spelling> columns_of(TraceFormat format) {

@@ -32,8 +32,11 @@ enum class TraceRole {
   tenant,
   attempt,
   cached,  // prompt tokens that were in a prefix cache, in every format
+  images,  // items of a prompt, a list in JSON each
+  audio_s,
+  video,
 };
-inline constexpr int trace_role_count = 20;
+inline constexpr int trace_role_count = 23;
 
 /// One row as text, by role; empty where the file has no such column or the cell is empty.
 struct RawTraceRow {

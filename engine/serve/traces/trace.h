@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "serve/contract/request.h"
 #include "serve/contract/workload.h"
 
@@ -49,6 +50,7 @@ struct TraceRow {
   std::int32_t max_output_tokens = 0;             // the limit that the client declared; 0: none
   double cancelled_s = never_cancelled;           // when its client left, on the clock of arrivals
   std::uint32_t first_segment = 0, segments = 0;  // in Trace::segments
+  std::int32_t items = -1;                        // in Trace::items
 };
 
 struct SkippedRows {
@@ -61,6 +63,7 @@ struct Trace {
   TraceFormat format = TraceFormat::plain;
   std::vector<TraceRow> rows;
   std::vector<Segment> segments;
+  std::vector<Json> items;  // {images, audio_s, video}: lists, as workloads write them
   std::vector<std::string> classes, sessions;  // names, in order of appearance; "(none)" last
   /// Rows that are not replayed, by reason: "failed when recorded", "no output" or
   /// "warm-up".

@@ -27,7 +27,9 @@ constexpr auto projection_rows = rows_of<Projection>(
     figure<&Projection::outputs>("outputs", "elements", 1, mlp_width, needed, "of a result"),
     figure<&Projection::times>("times", "matrices", 1, most_layers, open, "that are alike"),
     figure<&Projection::per_patch>("per_patch", open,
-                                   "rows are patches; false: tokens of the language model"));
+                                   "rows are patches; false: tokens of the language model"),
+    figure<&Projection::rows>("rows", "rows", 1e-6, 1e6, open,
+                              "for each patch, of a matrix in front of the layers"));
 
 constexpr auto vision_rows = rows_of<VisionEncoder>(
     figure<&VisionEncoder::parameters>("parameters", "parameters", 1, 1e12, needed,
@@ -55,6 +57,9 @@ constexpr auto vision_rows = rows_of<VisionEncoder>(
         "that attend to all of a frame where others have a window"),
     part<&VisionEncoder::projector>("projector", open,
                                     "the matrices between its output and the language model"),
+    part<&VisionEncoder::stem>("stem", open,
+                               "matrices in front of its layers (convolutions); none: one over "
+                               "pixels"),
     figure<&VisionEncoder::processor>("processor", open,
                                       "file of scripts/processors: tokens of an item by its size"),
     figure<&VisionEncoder::min_pixels>("min_pixels", "pixels", 0, 1e12, open,
@@ -170,7 +175,8 @@ constexpr auto model_rows = rows_of<Model>(
     computed<Model, context_chunk>("context_chunk", "integer",
                                    "tokens of a chunk of attention; 0 = none"),
     part<&Model::sampling>("sampling", open, "what its generation_config.json asks for"),
-    part<&Model::vision>("vision", open, "the encoder of images"));
+    part<&Model::vision>("vision", open, "the encoder of images"),
+    part<&Model::audio>("audio", open, "the encoder of sounds"));
 
 constexpr auto short_rows = rows_of<ShortForm>(
     part<&ShortForm::moe>("moe", open, "routed experts; nil in a dense model"),
@@ -203,8 +209,8 @@ const FigureTable& figures<Projection>() {
 template <>
 const FigureTable& figures<VisionEncoder>() {
   static const FigureTable table = table_of<VisionEncoder>(
-      "VisionEncoder", "the encoder of images, which counts of the language model leave out",
-      vision_rows);
+      "VisionEncoder",
+      "an encoder of images or sounds, which counts of the language model leave out", vision_rows);
   return table;
 }
 

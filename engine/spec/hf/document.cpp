@@ -185,7 +185,13 @@ Json chosen(const Json& document, const std::string& origin) {
   const std::vector<Table> tables = nested_models(document);
   if (tables.size() == 1) {
     const std::string outer = tables[0].path.substr(0, tables[0].path.find('.'));
-    return without(laid_over(document, *tables[0].value), outer);
+    Json out = without(laid_over(document, *tables[0].value), outer);
+    // Encoders beside a nested model: thinker_config has text_config and audio_config.
+    for (const char* encoder : {"vision_config", "audio_config"}) {
+      const Json* found = document.find(outer)->find(encoder);
+      if (found != nullptr && out.find(encoder) == nullptr) out[encoder] = *found;
+    }
+    return out;
   }
   if (tables.empty()) return document;
   throw Error(origin, "several tables describe a language model (" + names_of(tables) +

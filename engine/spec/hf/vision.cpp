@@ -9,10 +9,15 @@ namespace rooflua::hf {
 
 namespace {
 
+/// A number, or the first of a list (sides of a square: [14, 14]).
 double first_of(const Fields& fields, std::initializer_list<std::string_view> keys,
                 double otherwise) {
   const std::string_view key = fields.first_of(keys);
-  return key.empty() ? otherwise : fields.number(key).value_or(otherwise);
+  if (key.empty()) return otherwise;
+  const Json* value = fields.find(key);
+  const bool is_list = value->is_array() && !value->items().empty();
+  if (is_list && value->items()[0].is_number()) return value->items()[0].number();
+  return fields.number(key).value_or(otherwise);
 }
 
 /// What stands between an encoder and the language model.
@@ -22,6 +27,8 @@ enum class Projector {
   shuffled,   // three matrices over merged patches (Llama 4)
   mistral,    // one matrix over merged patches, and two behind it
   per_patch,  // two matrices over single patches, and two over merged ones (MiniMax-M3)
+  tiles,      // two matrices over merged patches (InternVL)
+  glm,        // one over merged patches, one behind it, and an MLP of gate, up, down (GLM-V)
 };
 
 /// Encoders that are known by the word of their model. Sources: modeling_*.py of transformers;
@@ -32,6 +39,7 @@ struct Known {
   bool gated = false;     // whatever hidden_act says
   bool positions = true;  // a table of positions, which rotated ones need not
   bool has_edge = false;  // image_size bounds an image, or is the size of a tile
+  bool outward = false;   // MLPs are as wide as its output; intermediate_size is the projector's
 };
 constexpr int merged_image_tokens = 16384;  // of an encoder without a processor: as those of Qwen's
 constexpr Known known[] = {
@@ -39,6 +47,7 @@ constexpr Known known[] = {
     {"qwen2_5_vl", "qwen2_vl", Projector::merger, false, true},
     {"qwen3_vl", "qwen3_vl", Projector::merger, false, true},
     {"qwen3_vl_moe", "qwen3_vl", Projector::merger, false, true},
+    {"qwen3_omni_moe", "qwen3_vl", Projector::merger, false, true},
     {"qwen3_5", "qwen3_vl", Projector::merger, false, true},
     {"qwen3_5_moe", "qwen3_vl", Projector::merger, false, true},
     {"kimi_k25", "kimi", Projector::merger, false, true},
@@ -46,6 +55,10 @@ constexpr Known known[] = {
     {"gemma4", "gemma4", Projector::one, true, true},
     {"llama4", "llama4", Projector::shuffled, false, true, true},
     {"mistral3", "pixtral", Projector::mistral, true, false, true},
+    {"internvl", "internvl", Projector::tiles, false, true, true},
+    {"intern_vit_6b", "internvl", Projector::tiles, false, true, true},
+    {"glm4v", "glm4v", Projector::glm, true, true, false, true},
+    {"glm4v_moe", "glm4v", Projector::glm, true, true, false, true},
     {"minimax_m3", "minimax_m3", Projector::per_patch, false, false},
     {"minimax_m3_vl", "minimax_m3", Projector::per_patch, false, false},
 };
@@ -101,6 +114,8 @@ double merged_side(const Fields& config, const Fields& vision, const Known* abou
   }
   if (const double ratio = first_of(vision, {"pixel_shuffle_ratio"}, 0); ratio > 0)
     return 1 / ratio;
+  if (about != nullptr && about->projector == Projector::tiles)
+    return 1 / std::max(1e-3, first_of(config, {"downsample_ratio"}, 0.5));
   if (about != nullptr && about->projector == Projector::per_patch)
     return first_of(vision, {"spatial_merge_size"}, 2);
   const Json* kernel = vision.find("merge_kernel_size");
@@ -135,6 +150,14 @@ std::vector<Projection> projector_of(const Fields& config, const Fields& vision,
     }
     case Projector::one:
       return {matrix(width, hidden)};
+    case Projector::tiles:
+      return {matrix(merged, hidden), matrix(hidden, hidden)};
+    case Projector::glm: {
+      const double outer = first_of(vision, {"out_hidden_size"}, hidden);
+      const double inner = first_of(vision, {"intermediate_size"}, outer);
+      return {matrix(merged, outer), matrix(outer, outer), matrix(outer, inner, 2),
+              matrix(inner, outer)};
+    }
     case Projector::shuffled: {
       const double inner = first_of(vision, {"projector_input_dim"}, 4096);
       const double outer = first_of(vision, {"projector_output_dim"}, 4096);
@@ -198,6 +221,10 @@ void read_price(const Fields& config, const Fields& vision, const Known& about, 
   out.patches_per_token = static_cast<int>(side * side + 0.5);
   out.projector = projector_of(config, vision, about.projector, out.hidden_size, side, hidden);
   out.processor = about.processor;
+  if (about.outward)
+    out.intermediate_size = static_cast<int>(first_of(vision, {"out_hidden_size"}, hidden));
+  if (about.projector == Projector::tiles)
+    out.tiles = static_cast<int>(std::clamp(first_of(config, {"max_dynamic_patch"}, 0), 0.0, 1e4));
   for (const Projection& each : out.projector)
     if (each.inputs < 1) return;
   out.edge = static_cast<int>(edge);

@@ -64,13 +64,15 @@ local function rotated_width(model)
   return width or 0
 end
 
---- What stands in memory besides the counted weights of a stage: sines and cosines of all positions, the vision encoder
+--- What stands in memory besides the counted weights of a stage: sines and cosines of all positions, encoders
 --- (in the first stage), a drafter (in the last), slots of adapters, and copies of experts.
 local function beside_bytes(facts, stage)
   local model, counts = facts.model, facts.counts
   local bytes = model.max_model_len * rotated_width(model) * counts.dtype_bytes
   local ranks = facts.values.encoder_mode == "data" and 1 or facts.tp
-  if facts.images and model.vision and stage == 1 then bytes = bytes + model.vision.parameters * 2 / ranks end
+  for _, encoder in ipairs(facts.images and stage == 1 and { "vision", "audio" } or {}) do
+    if model[encoder] then bytes = bytes + model[encoder].parameters * 2 / ranks end
+  end
   if facts.drafter and stage == #counts.stages then bytes = bytes + facts.drafter.weight_bytes end
   if facts.adapter_bytes then bytes = bytes + facts.adapter_bytes end
   if facts.redundant_expert_bytes then bytes = bytes + facts.redundant_expert_bytes end

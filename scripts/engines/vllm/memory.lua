@@ -20,13 +20,14 @@ local function profiled_tokens(facts)
   return stated or max(2048, facts.max_model_len), true
 end
 
---- The vision encoder over as many of the largest images as its budget holds, one at least: the widest layer of their
---- patches with their output; and that output alone, which is kept while the dummy run of the language model follows.
+--- The encoder over as many of the largest images (or sounds) as its budget holds, one at least: the widest layer of
+--- their patches with their output; and that output alone, which is kept while the dummy run of the language model
+--- follows.
 --- Source: vllm/v1/worker/gpu_model_runner.py, profile_run: encoder_cache["tmp"].
 --- @return number peak bytes of the pass
 --- @return number kept bytes
 local function encoder_bytes(facts, tokens)
-  local vision = facts.images and facts.model.vision
+  local vision = facts.images and (facts.model.vision or facts.model.audio)
   if not vision then return 0, 0 end
   local largest = facts.image_tokens
   tokens = largest > 0 and max(1, floor(tokens / largest)) * largest or tokens

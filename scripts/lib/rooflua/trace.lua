@@ -35,6 +35,25 @@ function trace.describe(opened)
   return native.trace_describe(opened)
 end
 
+--- The requests of an opened trace as a workload returns them: the trace itself, whose rows never become Lua values, or
+--- where some of its rows have images, sounds or videos a table that gives one row after the other.
+function trace.requests(opened)
+  local about = trace.describe(opened)
+  if not about.has_items then return opened end
+  local left = about.left_out and about.left_out[1]
+  local reasons = {}
+  for _, each in ipairs(left and left.reasons or {}) do reasons[each.why] = each.count end
+  local row = 0
+  return { sends_items = true, shares_content = true, classes = #about.classes > 0 and about.classes or nil,
+    notes = about.notes, left_out = left and { source = left.source, unit = left.unit, total = left.total,
+      reasons = reasons } or nil,
+    next = function()
+      row = row + 1
+      local one = native.trace_next(opened, row)
+      if one then return one[1], one[2], one[3], one[4] end
+    end }
+end
+
 --- Rounds of recorded requests: lists of the tokens that landed in each round, one list per row of a CSV whose column
 --- `rounds` has them, separated by spaces.
 --- @param path string a file beside the scenario or in the working directory

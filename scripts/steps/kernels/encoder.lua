@@ -1,7 +1,9 @@
---- What a pass of a model's encoder of images and videos costs on one rank, as the engine runs it: GEMMs, norms and
---- activations over all patches, attention within each sequence of patches, and what projects its output.
+--- What a pass of a model's encoder of images and videos, or of sounds, costs on one rank, as the engine runs it:
+--- GEMMs, norms and activations over all patches, attention within each sequence of patches, and what projects its
+--- output. An encoder of sounds has convolutions in front, which are GEMMs over their own rows.
 ---
----     pass = patches(sum of rows) + attention(each row) + projector(tokens), at least the launches of its operations
+---     pass = stem(rows) + patches(sum of rows) + attention(each row) + projector(tokens),
+---            at least the launches of its operations
 ---
 --- Operations are those of the language model's layers, in 16 bit, and are priced from the same tables. Attention is
 --- whole and without a cache: n patches have n * n query-key pairs, as n new tokens after (n - 1) / 2 cached ones have,
@@ -41,7 +43,7 @@ end
 local function of_patches(vision, tp)
   local width, inner, layers = vision.hidden_size, vision.intermediate_size, vision.layers
   local pixels = vision.channels * vision.patch_size * vision.patch_size * vision.patch_frames
-  local list = { gemm("patch_embed", pixels, width, 1), small("positions", nil, 3 * width, 1),
+  local list = { small("positions", nil, 3 * width, 1),
     small("norm", "norm", 2 * width, 2 * layers), gemm("qkv", width, 3 * width / tp, layers),
     small("rope", "rope", 4 * width / tp, layers), gemm("out", width / tp, width, layers),
     small("add", nil, 3 * width, 2 * layers) }
@@ -50,7 +52,18 @@ local function of_patches(vision, tp)
     or small("activation", nil, 2 * inner / tp, layers)
   for _, op in ipairs { up, activation, gemm("down", inner / tp, width, layers) } do list[#list + 1] = op end
   if tp > 1 then list[#list + 1] = all_reduce("all_reduce", width, 2 * layers) end
+  if #(vision.stem or {}) == 0 then table.insert(list, 1, gemm("patch_embed", pixels, width, 1)) end
   return list
+end
+
+--- Convolutions in front of the layers, each as a GEMM over its own number of rows: {rows for each patch, operations}.
+local function of_stem(vision)
+  local out = {}
+  for i, each in ipairs(vision.stem or {}) do
+    out[i] = { each.rows, { gemm("conv_" .. i, each.inputs, each.outputs, each.times),
+      small("conv_activation_" .. i, nil, 2 * each.outputs, each.times) } }
+  end
+  return out
 end
 
 --- Matrices of the projector over patches, or over tokens. Of two in a row the ranks divide the outputs of the first
@@ -99,6 +112,10 @@ function encoder.of(steps, vision, whole_items)
   local lists = { of_patches(vision, tp), of_projector(vision, tp, true), of_projector(vision, tp, false) }
   self.patches_time, self.per_patch_time, self.tokens_time = steps:sum_of(lists[1]), steps:sum_of(lists[2]),
     steps:sum_of(lists[3])
+  self.stem = {}
+  for i, each in ipairs(of_stem(vision)) do
+    self.stem[i], lists[#lists + 1] = { each[1], steps:sum_of(each[2]) }, each[2]
+  end
   self.host_s = (operations_of(lists) + vision.layers) * steps.elementwise.eager_s
   return setmetatable(self, encoder)
 end
@@ -159,7 +176,9 @@ function encoder:rank_time(items)
     for _, n in ipairs(item.rows) do rows[#rows + 1], patches = n, patches + n end
   end
   if patches == 0 then return 0 end
-  local time_s = self.patches_time(patches) + self:all_attention_time(rows)
+  local time_s = 0
+  for _, each in ipairs(self.stem) do time_s = time_s + each[2](math.ceil(each[1] * patches)) end
+  time_s = time_s + self.patches_time(patches) + self:all_attention_time(rows)
   time_s = time_s + self.per_patch_time(patches) + self.tokens_time(tokens)
   if time_s >= self.host_s then return time_s end
   return time_s + cost.record("encoder_host", self.host_s - time_s, "assumed", 1, 0, 0, nil, "launch",

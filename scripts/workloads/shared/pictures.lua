@@ -1,10 +1,10 @@
---- Images and videos of requests, as workloads declare them in `images`:
+--- Images, videos and sounds of requests, as workloads declare them in `images`:
 ---
 ---     { { 1024, 768 }, { 640, 480 } }                                          these, in every request
 ---     { count = 2, sizes = { { 256, 256 }, { 1280, 720, weight = 3 } } }       two of these sizes, drawn by weight
 ---
---- A size is { width, height } in pixels, of a video with `frames`. `count` is a number or a distribution of lengths,
---- of which a uniform one may be 0. `most_videos` bounds the videos of a request.
+--- A size is { width, height } in pixels, of a video with `frames`; a sound is { seconds = 30 }. `count` is a number or
+--- a distribution of lengths, of which a uniform one may be 0. `most_videos` bounds the videos of a request.
 local lengths = require "rooflua.lengths"
 
 local pictures = {}
@@ -15,8 +15,21 @@ local function wrong(message, ...) error("workload.images: " .. message:format(.
 
 local size_keys = { [1] = true, [2] = true, width = true, height = true, frames = true, weight = true }
 
+local function sound_of(each, i)
+  for key, value in pairs(each) do
+    if key ~= "seconds" and key ~= "weight" then
+      wrong("[%d]: unknown key %s of a sound (known: seconds, weight)", i, tostring(key))
+    end
+    if type(value) ~= "number" or not (value >= 0 and (key == "weight" or value > 0)) then
+      wrong("[%d]: %s: expected a number above 0, found %s", i, key, tostring(value))
+    end
+  end
+  return { seconds = each.seconds, weight = each.weight or 1 }
+end
+
 local function size_of(each, i)
   if type(each) ~= "table" then wrong("[%d]: expected { width, height }, found a %s", i, type(each)) end
+  if each.seconds ~= nil then return sound_of(each, i) end
   local width, height = each.width or each[1], each.height or each[2]
   for name, value in pairs { width = width or false, height = height or false } do
     if type(value) ~= "number" or not (value >= 1) then
@@ -122,18 +135,19 @@ function pictures.added(source, about)
   function with(at_s, prompt, output, fields)
     if type(at_s) == "table" then return with_each(at_s) end
     if type(at_s) ~= "number" then return at_s, prompt, output, fields end
-    local images, videos = {}, {}
+    local images, videos, sounds = {}, {}, {}
     local drawn_now = about.draw()
     if #drawn_now >= most_images then wrong("a request has at most %d, found %d", most_images - 1, #drawn_now) end
     for i, size in ipairs(drawn_now) do
       local id = about.distinct > 0 and about.stream:integer(0, about.distinct - 1) * most_images + i or nil
-      local list = size.frames and videos or images
-      list[#list + 1] = { width = size.width, height = size.height, frames = size.frames, id = id }
+      local list = size.seconds and sounds or size.frames and videos or images
+      list[#list + 1] = { width = size.width, height = size.height, frames = size.frames, seconds = size.seconds,
+        id = id }
     end
-    if #images + #videos == 0 then return at_s, prompt, output, fields end
+    if #images + #videos + #sounds == 0 then return at_s, prompt, output, fields end
     local own = {}
     for key, value in pairs(fields or {}) do own[key] = value end
-    own.items = { images = images, video = videos, at = about.behind and prompt or 0 }
+    own.items = { images = images, video = videos, audio_s = sounds, at = about.behind and prompt or 0 }
     return at_s, prompt, output, own
   end
   if type(source) ~= "function" and (type(source) ~= "table" or source.plays) then

@@ -268,6 +268,8 @@ test("the processor says how many embeddings the largest image of a model has", 
     test.equal(processors.largest(spec.model(model)), embeddings, model)
   end
   test.equal(processors.largest { name = "own", vision = { image_tokens = 1120, processor = "gemma4" } }, 1120)
+  test.equal(processors.largest { name = "own", vision = { image_tokens = 0, processor = "internvl", patch_size = 14,
+    patches_per_token = 4, patch_frames = 1 } }, 13 * 256)
 end)
 
 test("what a processor cannot take is an error that names the size", function()

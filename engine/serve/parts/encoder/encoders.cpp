@@ -47,20 +47,27 @@ Picoseconds Encoders::due() const {
   return out;
 }
 
+/// All embeddings of a request leave the encoder.
+void Encoders::send(Encoder& encoder, double bytes, Picoseconds now, Ready& what) {
+  if (pool_.over_links) {
+    what.encoder = static_cast<std::int32_t>(&encoder - all_.data());
+    what.bytes = bytes;
+    return;
+  }
+  const Picoseconds start = std::max(now, encoder.link_free);
+  encoder.link_free = after(start, bytes / pool_.bytes_per_s, "encoder: bytes / bytes_per_s");
+  what.sent = after(encoder.link_free, pool_.alpha_s, "encoder: alpha_s");
+}
+
 /// An item is ready. With the last one of its request, all its embeddings are sent.
 void Encoders::give(Encoder& encoder, const Wanted& what, double pass_s, Picoseconds now,
                     std::vector<Ready>& ready) {
   encoder.queued_tokens -= what.item.tokens;
   if (what.slot < 0) return;
   Left& left = left_[static_cast<std::size_t>(what.slot)];
-  Picoseconds sent = never;
-  if (--left.items == 0) {
-    const Picoseconds start = std::max(now, encoder.link_free);
-    encoder.link_free = after(start, left.tokens * pool_.bytes_per_token / pool_.bytes_per_s,
-                              "encoder: bytes / bytes_per_s");
-    sent = after(encoder.link_free, pool_.alpha_s, "encoder: alpha_s");
-  }
-  ready.push_back({what.slot, what.item.tokens, pass_s, sent});
+  Ready out{.slot = what.slot, .tokens = what.item.tokens, .pass_s = pass_s};
+  if (--left.items == 0) send(encoder, left.tokens * pool_.bytes_per_token, now, out);
+  ready.push_back(out);
 }
 
 void Encoders::begin(Encoder& encoder, Picoseconds now, EncoderModel& model,

@@ -26,8 +26,10 @@ class Encoders {
   /// One item that is ready for its request.
   struct Ready {
     std::int32_t slot = -1, tokens = 0;
-    double pass_s = 0;         // its part of the time of its pass; 0: it was there
-    Picoseconds sent = never;  // of the last item of a request: when all embeddings have left
+    double pass_s = 0;          // its part of the time of its pass; 0: it was there
+    Picoseconds sent = never;   // of the last item of a request: when all embeddings have left
+    std::int32_t encoder = -1;  // over links: of the last item, who sends them from now on
+    double bytes = 0;           // and how many
   };
   /// Passes that end now, and those that begin. @returns what is ready now
   std::vector<Ready> pass(Picoseconds now, EncoderModel& model);
@@ -51,6 +53,7 @@ class Encoders {
   void begin(Encoder& encoder, Picoseconds now, EncoderModel& model, std::vector<Ready>& ready);
   void give(Encoder& encoder, const Wanted& what, double pass_s, Picoseconds now,
             std::vector<Ready>& ready);
+  void send(Encoder& encoder, double bytes, Picoseconds now, Ready& what);
 
   EncoderPool pool_;
   std::vector<Encoder> all_;

@@ -24,6 +24,7 @@ struct OwnItems {
   bool is_prepared = false;   // a server has decoded them
   bool is_asked = false;      // the pool has them, or has given them
   bool is_brought = false;    // their embeddings come with the request
+  bool is_sent = false;       // they are under way over links
   std::int32_t encoded = 0, found = 0;
   double encode_s = 0;
 };
@@ -77,6 +78,9 @@ class EncoderPart final : public Part,
   void preempted(std::int32_t slot) override { let_go(slot); }
 
   void emptied(std::int32_t replica) override { at(caches_, replica).clear(); }
+  bool describes(const FlowRequest& what, TransferSeen& seen) const override;
+  bool arrived(const FlowEnded& flow) override;
+  bool failed(const FlowRequest& what) override;
 
   std::int32_t encodable(std::int32_t replica, std::int32_t slot, std::int32_t ready,
                          std::int32_t tokens,
@@ -94,10 +98,13 @@ class EncoderPart final : public Part,
   void compute(std::int32_t replica, const PrefillWork& work);
   void leave(std::int32_t replica, const PrefillWork& work);
   void let_go(std::int32_t slot);
+  void send(std::int32_t slot, std::int32_t encoder, double bytes);
+  void go_on(std::int32_t slot, bool is_brought);
 
   Core& core_;
   Loop& loop_;
-  std::vector<OwnItems> own_;  // by slot
+  std::vector<OwnItems> own_;       // by slot
+  std::vector<std::int32_t> told_;  // kinds of the request that ended last
   std::vector<EncoderCache> caches_;
   std::vector<PlannedPass> passes_;  // both by replica
   std::optional<Encoders> encoders_;
@@ -154,11 +161,52 @@ void EncoderPart::pass(Moment moment) {
     OwnItems& own = at(own_, each.slot);
     ++(each.pass_s > 0 ? own.encoded : own.found);
     own.encode_s += each.pass_s;
+    if (each.encoder >= 0) send(each.slot, each.encoder, each.bytes);
     if (each.sent == never) continue;
     own.is_brought = true;
     core_.post({.time = each.sent, .kind = Delivery::Kind::through_frontend, .slot = each.slot});
   }
   loop_.due_changed();
+}
+
+// --- embeddings over links
+
+/// Encoders stand behind the replicas.
+void EncoderPart::send(std::int32_t slot, std::int32_t encoder, double bytes) {
+  const EncoderPool& pool = model().pool();
+  at(own_, slot).is_sent = true;
+  core_.kv_links->send_away({.slot = slot,
+                             .from = core_.replica_count() + encoder,
+                             .bytes = bytes,
+                             .alpha_s = pool.alpha_s,
+                             .bytes_per_s = pool.bytes_per_s},
+                            Errand::embeddings, slot, core_.now);
+  core_.expect_flows();
+}
+
+/// The request is routed. Without its embeddings its replica encodes the items itself.
+void EncoderPart::go_on(std::int32_t slot, bool is_brought) {
+  at(own_, slot).is_sent = false;
+  at(own_, slot).is_brought = is_brought;
+  core_.post({.time = core_.now, .kind = Delivery::Kind::through_frontend, .slot = slot});
+}
+
+bool EncoderPart::describes(const FlowRequest& what, TransferSeen& seen) const {
+  if (what.errand != Errand::embeddings) return false;
+  seen.to = -1;
+  return true;
+}
+
+bool EncoderPart::arrived(const FlowEnded& flow) {
+  if (flow.what.errand != Errand::embeddings) return false;
+  go_on(flow.what.slot, true);
+  return true;
+}
+
+bool EncoderPart::failed(const FlowRequest& what) {
+  if (what.errand != Errand::embeddings) return false;
+  go_on(what.slot, false);
+  return true;
 }
 
 void EncoderPart::let_go(std::int32_t slot) {
@@ -167,13 +215,23 @@ void EncoderPart::let_go(std::int32_t slot) {
   if (replica >= 0) at(caches_, replica).let_go_of_all(slot, model().rules(replica).shares);
 }
 
-void EncoderPart::ended(std::int32_t slot, RequestDone&) {
+void EncoderPart::ended(std::int32_t slot, RequestDone& done) {
   let_go(slot);
+  if (const OwnItems* own = find(slot)) {
+    told_.clear();
+    for (const PromptItem& item : own->items) told_.push_back(item.kind);
+    done.item_kinds = told_;
+  }
   if (encoders_ && find(slot) != nullptr) {
+    if (at(own_, slot).is_sent) {
+      core_.kv_links->flows().stop(Errand::embeddings, slot, core_.now);
+      core_.expect_flows();
+    }
     encoders_->forget(slot);
     loop_.due_changed();
   }
-  if (find(slot) != nullptr) at(own_, slot) = {};
+  if (find(slot) == nullptr) return;
+  at(own_, slot) = {};
 }
 
 void EncoderPart::fills(std::int32_t slot, RequestDone& done) const {

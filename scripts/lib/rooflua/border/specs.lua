@@ -17,7 +17,7 @@ local methods = {
   Deployment = {},
 }
 -- Fields that are absent in most models: nil, because scripts ask whether they are there.
-local optional = { moe = true, mla = true, hybrid = true, sampling = true, vision = true, streams = true,
+local optional = { moe = true, mla = true, hybrid = true, sampling = true, vision = true, audio = true, streams = true,
   ngram_tables = true }
 
 local lists = setmetatable({}, { __mode = "k" })  -- fields that are lists, of which scripts get copies

@@ -13,21 +13,28 @@ local encoder = {
   --- What a result with passes says of them.
   doubt = few_rows .. "; no source states the host's work on an item inside of a pass, which is priced as 0 "
     .. "(docs/ENCODERS.md: published passes)",
+  sounds = "encoder: no source states how long a server decodes a sound, which is priced as 0",
 }
 
 -- Items of a model ------------------------------------------------------------------------------------------
 
-local kinds = { "image", "video", "audio" }
+local tables = { image = "vision", video = "vision", audio = "audio" } -- of a model, by the kind of an item
 
---- What the encoder of a model takes; nil of a model without one, or whose file states too little of it.
----@return table? {vision, processor, shape, takes = {image = true}}
+--- What the encoders of a model take; nil of a model without one, or whose file states too little of them.
+---@return table? {model, takes = {image = true}, of = {image = {vision, processor, shape}} by kind}
 function encoder.of(model)
-  local vision = model.vision and core.plain(model.vision)
-  local processor, takes = processors.of(model, vision), {}
-  if not processor then return nil end
-  for _, kind in ipairs(kinds) do takes[kind] = type(processor[kind]) == "function" or nil end
-  return { vision = vision, model = model, processor = processor, takes = takes,
-    shape = processors.shape(vision) }
+  local out = { model = model, takes = {}, of = {} }
+  local known = {}
+  for _, name in ipairs { "vision", "audio" } do
+    local own = model[name] and core.plain(model[name])
+    local processor = processors.of(model, own, name)
+    known[name] = processor and { vision = own, processor = processor, shape = processors.shape(own) }
+  end
+  for kind, name in pairs(tables) do
+    local own = known[name]
+    if own and type(own.processor[kind]) == "function" then out.of[kind], out.takes[kind] = own, true end
+  end
+  return next(out.of) and out or nil
 end
 
 local item_keys = { "width", "height", "frames", "seconds" }
@@ -51,27 +58,28 @@ function encoder.item(description, item)
   core.check_keys(given, item_keys, what)
   local kind = kind_of(given)
   if not description.takes[kind] then
-    core.fail("%s takes no %s (processor %s)", description.model.name, kind, description.processor.name)
+    local other = description.of.image or description.of.audio or description.of.video
+    core.fail("%s takes no %s (processor %s)", description.model.name, kind, other.processor.name)
   end
+  local own = description.of[kind]
+  local processor, shape = own.processor, own.shape
   local tokens, rows, embeddings
   local function side(name) return core.whole(given[name], what .. ": " .. name, 1) end
   if kind == "audio" then
-    tokens, rows, embeddings = description.processor:audio(core.positive(given.seconds, what .. ": seconds"),
-      description.shape)
+    tokens, rows, embeddings = processor:audio(core.positive(given.seconds, what .. ": seconds"), shape)
   elseif kind == "video" then
-    tokens, rows, embeddings = description.processor:video(side "frames", side "width", side "height",
-      description.shape)
+    tokens, rows, embeddings = processor:video(side "frames", side "width", side "height", shape)
   else
-    tokens, rows, embeddings = description.processor:image(side "width", side "height", description.shape)
+    tokens, rows, embeddings = processor:image(side "width", side "height", shape)
   end
   local patches = 0
   for _, n in ipairs(rows) do patches = patches + n end
   return { kind = kind, tokens = tokens, rows = rows,
-    embeddings = embeddings or patches / description.shape.patches_per_token }
+    embeddings = embeddings or patches / shape.patches_per_token }
 end
 
 --- Host time of an item in front of the encoder: decoding, scaling, cutting into patches. It follows from the pixels
---- that a client sends, by the engine's release.
+--- that a client sends, by the engine's release. No source states it of sounds, which have none here.
 ---@param machine table of machine/prepared.lua
 ---@param item table as encoder.item takes it
 ---@param pixel_s number? of a pixel; default the engine's
@@ -110,11 +118,21 @@ function encoder.passes(machine, options)
   if machine.applied.options.language_model_only == true then
     core.fail("images: language_model_only leaves the encoder of %s out", machine.model.name)
   end
-  local own = require("steps.kernels.encoder").of(kernels_of(machine), description.vision,
-    has_whole_items(machine, options))
+  local own, steps, whole = {}, kernels_of(machine), has_whole_items(machine, options)
+  for _, name in ipairs { "vision", "audio" } do
+    local about = description.of[name == "vision" and "image" or "audio"]
+    own[#own + 1] = about and { name = name, kernels = require("steps.kernels.encoder").of(steps, about.vision, whole) }
+  end
   local item_s = options and options.item_s or 0
   return function(items)
-    local time_s = own:time(items)
+    local time_s = 0
+    for _, each in ipairs(own) do
+      local list = {}
+      for _, item in ipairs(items) do
+        if tables[item.kind] == each.name then list[#list + 1] = item end
+      end
+      if #list > 0 then time_s = time_s + each.kernels:time(list) end
+    end
     return item_s > 0 and time_s + cost.record("encoder_items", item_s * #items, "assumed", 1, 0, 0, nil, "launch",
       "host time of items (deployment.encoder.item_s)", "host") or time_s
   end, description

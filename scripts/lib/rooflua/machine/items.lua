@@ -8,7 +8,9 @@ local encoder = require "rooflua.machine.encoder"
 local items = {}
 
 local FIRST, OWN, SIZES = 2 ^ 52, 2 ^ 51, 4096 -- contents of items are above those of a workload's texts
-local groups = { "images", "video", "audio_s", "at" } -- `at`: tokens of text in front of the items
+-- `at`: tokens of text in front of the items; `counted`: the prompt's tokens are with those of its items (traces), at
+-- the place `where` of a file
+local groups = { "images", "video", "audio_s", "at", "counted", "where" }
 
 local function wrong(message, ...) error("workload: items: " .. message:format(...), 0) end
 
@@ -54,10 +56,27 @@ local function size(value, what)
   return value
 end
 
+local keys_of = { images = { "width", "height", "id", 1, 2 }, video = { "frames", "width", "height", "id" },
+  audio_s = { "seconds", "id" } }
+
+--- Refuses what nothing reads of an item.
+local function check_item(item, group)
+  if type(item) ~= "table" then
+    if group ~= "audio_s" then wrong("%s: expected a table, found %s", group, core.describe(item)) end
+    return
+  end
+  for key in pairs(item) do
+    if not core.is_among(key, keys_of[group]) then wrong("%s: nothing reads %s", group, tostring(key)) end
+  end
+end
+
 --- The items of a request as content: {identity, tokens, kind} of each, in the order in which they stand.
 local function content_of(self, given)
   local out = {}
   core.check_keys(given, groups, "workload: items", "key")
+  for group in pairs(keys_of) do
+    for _, item in ipairs(list_of(given[group], group)) do check_item(item, group) end
+  end
   for _, image in ipairs(list_of(given.images, "images")) do
     local width = size(image.width or image[1], "images: width")
     local height = size(image.height or image[2], "images: height")
@@ -102,16 +121,43 @@ local function merged(text, list, at)
   return out
 end
 
+--- The first tokens of a content.
+local function cut(text, tokens)
+  local out = {}
+  for _, part in ipairs(text) do
+    local own = math.min(part[2], tokens)
+    if own > 0 then out[#out + 1] = { part[1], own, part[3] } end
+    tokens = tokens - own
+  end
+  return out
+end
+
+--- content_of, whose errors name the line of a trace.
+local function counted_of(self, given)
+  if not given.where then return content_of(self, given) end
+  local ok, found = pcall(content_of, self, given)
+  if not ok then error(("%s: %s"):format(given.where, tostring(found):gsub("^workload: ", "")), 0) end
+  return found
+end
+
 --- A request whose items are tokens of its prompt.
 local function sized(self, at_s, prompt, output, fields)
   local given = type(fields) == "table" and fields.items
   if not given then return at_s, prompt, output, fields end
-  local list, added = content_of(self, core.table(given, "workload: items")), 0
+  local list, added = counted_of(self, core.table(given, "workload: items")), 0
   for _, each in ipairs(list) do added = added + each[2] end
   local copy = core.copy(fields)
   copy.items = nil
+  if given.counted then
+    if added > prompt then
+      core.fail("%s: its items have %d tokens, more than the %d of its prompt", given.where or "workload", added,
+        prompt)
+    end
+    prompt = prompt - added
+    copy.content = fields.content and cut(fields.content, prompt)
+  end
   if added > 0 then
-    copy.content = merged(fields.content or prompt > 0 and { { 0, prompt } } or {}, list, given.at or 0)
+    copy.content = merged(copy.content or prompt > 0 and { { 0, prompt } } or {}, list, given.at or 0)
   end
   return at_s, prompt + added, output, copy
 end
@@ -148,9 +194,10 @@ function items.counted(source, model)
   return items.with_tokens(self, source), self
 end
 
---- Tokens of an image or a video of such a size, as workloads declare it.
+--- Tokens of an image, a video or a sound of such a size, as workloads declare it.
 function items.tokens(model, given)
-  return encoder.item(encoder.of(model), { width = given.width, height = given.height, frames = given.frames }).tokens
+  return encoder.item(encoder.of(model), { width = given.width, height = given.height, frames = given.frames,
+    seconds = given.seconds }).tokens
 end
 
 --- What remembers kinds of items: {description, kinds, numbers, keys, sizes, uses, count}. `self` may be any table.

@@ -17,8 +17,11 @@ local Encoding = policy.define { name = "encoder", doc = "The encoder of the eng
 
 local unlimited = 2 ^ 30
 
---- Bytes of one embedding in 16 bit.
-local function embedding_bytes(model) return 2 * math.max(model.hidden_size, model.vision.embedding_width) end
+--- Bytes of one embedding in 16 bit: of the widest encoder.
+local function embedding_bytes(model)
+  return 2 * math.max(model.hidden_size, model.vision and model.vision.embedding_width or 0,
+    model.audio and model.audio.embedding_width or 0)
+end
 
 --- What the engine of a replica does, and what deployment.encoder says instead. vLLM's numbers are tokens of a step and
 --- at least the largest item; SGLang's are bytes.
@@ -37,18 +40,21 @@ end
 --- How ranks of tp share the encoder's work, in words of rooflua.machine.encoder; nil: as the engine does.
 local function mode_of(asked) return asked.mode == "tensor" and "weights" or asked.mode end
 
---- A pool of encoders as the engine reads it. Embeddings go over the network where nothing else is stated.
-local function pool_of(reader, pool, network)
+--- A pool of encoders as the engine reads it. Embeddings go over the links of network.path, or where it names none over
+--- a network of their own.
+---@param over_links boolean
+local function pool_of(reader, pool, network, over_links)
   local prepared = pool.prepared
   local hardware, engine = prepared.hardware, prepared.engine
-  local bytes_per_s = network.bytes_per_s or hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s
-    or hardware.link_bytes_per_s
-  if not (bytes_per_s > 0) then
+  local bytes_per_s = network.bytes_per_s or over_links and 0
+    or hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s or hardware.link_bytes_per_s
+  if not over_links and not (bytes_per_s > 0) then
     reader:fail(pool.place, "embeddings need a network: say network.bytes_per_s, %s states none", hardware.name)
   end
   local rules = rules_of(prepared, pool.asked, engine and engine.values.max_num_batched_tokens)
   rules.shares, rules.whole, rules.splits = true, false, true
   return { replicas = pool.count, rules = rules, bytes_per_token = embedding_bytes(prepared.model),
+    over_links = over_links,
     bytes_per_s = bytes_per_s, alpha_s = network.alpha_s or schema.entry("network.alpha_s").default or 0 }
 end
 
@@ -116,8 +122,10 @@ function encoding.of(reader, given, all, source)
   out.pricers, out.config, out.prepared = {}, { replicas = {} }, first
   add_replicas(out, reader, all.replicas)
   note(first, out.is_stated and encoder.few_rows or encoder.doubt)
+  if description.takes.audio then note(first, encoder.sounds) end
   if all.encoders then
-    out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network))
+    out.config.pool = pool_of(reader, all.encoders, schema.check_group(reader, "network", given.network),
+      #all.transfer.path > 0)
     out.config.pool.machine = add_machine(out, all.encoders.prepared, all.encoders.asked)
     local gpus = encoders.gpus(all.encoders)
     note(first, ("encoder: %d of the GPUs only encode%s"):format(gpus,
@@ -145,6 +153,14 @@ end
 --- What the engine calls: the time that a server takes for an item of that kind, before it goes to an engine.
 function encoding.host_of(self)
   return function(number) return self.machine(self.sizes[number]) end
+end
+
+--- What the engine calls: what was sent of that kind, as workloads write it.
+function encoding.size_of(self)
+  return function(number)
+    local size, kind = self.sizes[number], self.kinds[number].kind
+    return core.copy(size, { kind = kind == "image" and "images" or kind == "audio" and "audio_s" or "video" })
+  end
 end
 
 --- What the engine calls: the price of a pass over items of these kinds on such a machine. They are priced in the order

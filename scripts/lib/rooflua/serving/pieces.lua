@@ -41,9 +41,17 @@ local function copies_of(reader, network, list, bytes_per_token)
   return 1
 end
 
+--- The node of each encoder; -1: one of its own.
+local function nodes_of(encoding)
+  local out = {}
+  for i = 1, encoding.count do out[i] = encoding.node or -1 end
+  return out
+end
+
 --- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica. Bytes per token
 --- that the scenario gives replace all of the model's. Over links nothing but them limits it.
-local function transfer_of(reader, network, list, declared)
+---@param encoding table? encoders.of: those send embeddings over the same links
+local function transfer_of(reader, network, list, declared, encoding)
   local first = list[1]
   local bytes = network.bytes_per_token and { bytes_per_token = network.bytes_per_token }
     or native.kv_of_prompts(first.prepared.model, first.deployment)
@@ -63,6 +71,7 @@ local function transfer_of(reader, network, list, declared)
     bytes_per_s = network.bytes_per_s or #path == 0 and first.prepared.hardware.link_bytes_per_s or nil,
     path = path,
     within = within,
+    encoder_nodes = encoding and #path > 0 and nodes_of(encoding) or nil,
     bytes_per_token = bytes.bytes_per_token,
     fixed_bytes = bytes.fixed_bytes,
     bounded = bytes.bounded,
@@ -111,16 +120,17 @@ function pieces.of(reader, given)
   local stores = tiers.of(reader, engine_tiers.chosen(reader, given.tiers, list), list, declared)
   local slo, class_slo = limits_of(reader, given.slo)
   local gate, gate_deadlines = admission.of(reader, given.admission, slo, class_slo)
+  local pool = encoders.of(reader, given)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = frontend.of(reader, given.frontend, list),
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
     pools = pools.of(reader, list, spans, stores and stores.links or declared),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     admission = gate, gate_deadlines = gate_deadlines,
-    client = client_of(reader, given), encoders = encoders.of(reader, given),
+    client = client_of(reader, given), encoders = pool,
     experts = experts.of_all(reader, given, list),
     faults = given.faults ~= nil and policies.with_method(reader, "faults", given.faults, "next") or nil,
-    transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
+    transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared, pool) }
 end
 
 --- The router of the scenario; else that of the first engine, where it has data-parallel ranks.

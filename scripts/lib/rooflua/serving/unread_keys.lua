@@ -55,7 +55,8 @@ function unread_keys.of(given, kind)
     end
   end
   if schema.entry("links").kinds[kind] then
-    unused_links.add(given, not has_roles(given.replicas) and no_kv_sent or nil, out)
+    local sends = has_roles(given.replicas) or encoders.are_in(given.replicas)
+    unused_links.add(given, not sends and no_kv_sent or nil, out)
   end
   for _, each in ipairs(idle.of(given)) do out[#out + 1] = each end
   return out
