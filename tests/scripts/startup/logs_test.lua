@@ -222,6 +222,15 @@ test("a file of another kind is named, not read as a log", function()
   end
 end)
 
+test("prefix caching that a list of all options has off is said, an adapter that it has off is a default", function()
+  local text = "INFO 08-01 12:38:48 [api_server.py:1043] vLLM API server version 0.8.5\n"
+    .. "INFO 08-01 12:38:48 [api_server.py:1044] args: Namespace(model_tag='Qwen/Qwen3-8B', max_num_seqs=16, "
+    .. "enable_prefix_caching=%s, enable_lora=False, host=None, port=8000)\n"
+  test.equal(deployment_of(text:format "False").options.enable_prefix_caching, false)
+  test.equal(deployment_of(text:format "None").options.enable_prefix_caching, nil)
+  test.equal(deployment_of(text:format "False").options.enable_lora, nil)
+end)
+
 test("a file that is given twice is refused: two copies of a manifest would be two deployments", function()
   local path = file_of "hello\n"
   test.raises("is given twice", function() reading.files { path, path } end)

@@ -56,8 +56,8 @@ local function attention_s(row, cells, prepared)
   return ok and estimate.latency_s or nil
 end
 
---- Rows of the grid of attention. A price of decodes is at least that of fewer requests with `usual_context` tokens each
---- (steps/kernels/monotone.lua), so these get rows as well.
+--- Rows of the grid of attention. A price of decodes is at least that of fewer requests with `usual_context` tokens
+--- each (steps/kernels/monotone.lua), so these get rows as well.
 local function grid_of(kind, list)
   local out = { unpack(list) }
   for _, row in ipairs(kind == "attention_decode" and list or {}) do

@@ -36,9 +36,12 @@ local function is_group(engine, name)
 end
 
 --- Whether a list of all options, with their defaults, says something by an option: not where nothing here reads it,
---- as its default may stand there; a switch that is on is no default.
+--- as its default may stand there; a switch that is on is no default, nor is one that is off by a flag of its own and
+--- that the engine else decides.
 local function says_something(engine, name, value)
   local option = documents.option(engine, name)
+  local is_decided = option and option.negates and option.parameter and not option.adapters
+  if value == "false" and is_decided then return true end
   if value == "false" or value == "" or value == "null" or value == "{}" or value == "[]" then return false end
   if not option then return is_group(engine, name) end
   if option.key or option.read_by or option.drafts or option.adapters or option.memory then return true end
