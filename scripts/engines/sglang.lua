@@ -190,7 +190,7 @@ return {
     { "scheduler_recv_interval", since = "0.5.0rc0", flag = "--scheduler-recv-interval", type = "integer", min = 1,
       key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
-    { "prefill_decode_interval", since = "0.5.18", flag = "--prefill-decode-interval", type = "integer", min = 0,
+    { "prefill_decode_interval", since = "0.5.19", flag = "--prefill-decode-interval", type = "integer", min = 0,
       key = "scheduler.prefill_decode_interval", doc = "decode steps after one of prompts before the next" },
     { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, readable = "iec",
       readable_since = "0.5.10", key = "engine.most_kv_blocks",
@@ -326,7 +326,7 @@ return {
       code = "python/sglang/srt/distributed/device_communicators/custom_all_reduce.py: dispatch_custom_allreduce",
       source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes; from 0.5.18 on "
         .. "not where the nodes are one domain of NVLink (custom_all_reduce_v2.py)" },
-    { exchange = "gathered", seen = "0.5.18", code = "python/sglang/srt/server_args.py: moe_a2a_backend",
+    { exchange = "gathered", seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/exec_.py: moe_a2a_backend",
       source = "layers/dp_attention.py: moe_a2a_backend none" },
     { cp_of = {}, dcp_of = {}, dcp_combines = function(_, own)
         return (own.dcp_comm_backend or "ag_rs") == "ag_rs" and "gathered" or "all_to_all"
@@ -337,16 +337,16 @@ return {
       source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
         .. "merged before 2026-03-29" },
     { since = "0.5.13", cp_of = { "full", "latent" }, seen = "0.5.18",
-      code = "python/sglang/srt/arg_groups/overrides.py: _deepseek_family_overrides",
+      code = "python/sglang/srt/arg_groups/model_overrides/deepseek_v2.py: _deepseek_family_overrides",
       source = "pull request 23292 of 2026-04-20: latent attention" },
     { pixel_s = 4.1e-9, source = "issue 18784: 101.0 ms for 20 images of 960 x 1280 pixels, of 0.5.8" },
     { encoder_mode = function(_, own) return own.mm_enable_dp_encoder and "data" or "weights" end,
-      seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/parallel.py: mm_enable_dp_encoder",
+      seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/mm.py: mm_enable_dp_encoder",
       source = "pull request 13126 of 2025-11-12" },
     { experts_apart = false, seen = "0.5.18", code = "python/sglang/srt/server_args.py: no flag of such a mode",
       source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
     { since = "0.5.6", eplb_step_interval = 1000, eplb_window_size = 1000, eplb_head_start = 0, eplb_use_async = false,
-      seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/parallel.py: eplb_rebalance_num_iterations",
+      seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/exec_.py: eplb_rebalance_num_iterations",
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, fitted = true, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, seen = "0.5.20",

@@ -220,14 +220,21 @@ return {
     { handover_s = 10e-6, fitted = true,
       source = "assumed: the latency of a message; TTFT shows no more: docs/records/fitted.md, \"Handing over\"" },
     { split_front_ends = 2, split_texts = 1,
-      source = "tensorrt_llm/serve/openai_disagg_server.py: prompt_token_ids of the first go to the second" },
+      code = "tensorrt_llm/serve/openai_disagg_service.py: OpenAIDisaggregatedService",
+      source = "tensorrt_llm/serve/openai_disagg_server.py, later openai_disagg_service.py: prompt_token_ids "
+        .. "of the first go to the second" },
     { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
-    { router = "trtllm_dp", dp_padding = "vllm", source = "_torch/pyexecutor/scheduler/adp_router.py; before 1.3 "
+    { router = "trtllm_dp", dp_padding = "vllm",
+      code = "tensorrt_llm/_torch/pyexecutor/scheduler/adp_router.py: DefaultADPRouter",
+      source = "_torch/pyexecutor/scheduler/adp_router.py; before 1.3 "
         .. "executor_request_queue.py" },
     { before = "1.0.0", router = "trtllm_dp_new_tokens",
       source = "pull request 6061: tokens of requests that run count, too" },
     { pipeline_steps = function(facts) return facts.pp end,
-      source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp" },
+      code = "tensorrt_llm/_torch/pyexecutor/py_executor.py: PyExecutor.__init__, num_micro_batches",
+      source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp. Pull request 10349 of "
+        .. "2026-01 makes it 1,024 and more where tokens go between stages asynchronously, which 16170 of 2026-07 "
+        .. "turns off again: which candidates of 1.3 lie between was not read" },
     { own_sampling = false, sorted_logit_s = 0, seen = "1.4.0rc4",
       code = "tensorrt_llm/llmapi/llm_args.py: TorchLlmArgs.generation_config",
       source = "pull request 17213: sampling only where asked for" },
@@ -239,8 +246,10 @@ return {
       source = "inferred from closed loops of Llama-3.1-70B; of the norms documented: docs/records/decisions.md" },
     { fuses_norm = true, source = "AllReduceFusionOp.RESIDUAL_RMS_NORM; pull request 9197" },
     { family = { "qwen2", "qwen3" }, fuses_norm = false,
+      code = "tensorrt_llm/_torch/models/modeling_qwen.py",
       source = "models/modeling_qwen.py and modeling_qwen3.py at 010bb95f do not use it" },
-    { ropes_in_attention = true, source = "cpp/tensorrt_llm/kernels: unfusedAttentionKernels and mlaKernels.cu turn "
+    { ropes_in_attention = true, code = "cpp/tensorrt_llm/kernels/unfusedAttentionKernels.h",
+      source = "cpp/tensorrt_llm/kernels: unfusedAttentionKernels and mlaKernels.cu turn "
         .. "queries and keys, quantise and write them in one kernel of the attention" },
     { launch_apart_s = 0.69e-6, blocks_launch_apart = false, fitted = true,
       source = "docs tech_blog 1: 168 to 173 tokens/s with 2.82 tokens a step, 64 layers of 11 operations" },
@@ -249,6 +258,7 @@ return {
     { before = "1.2.0", launches_apart = function(_, own) return own.TRTLLM_ENABLE_PDL ~= "1" end,
       source = "cpp/tensorrt_llm/common/envUtils.cpp, getEnvEnablePDL: off unless asked for" },
     { since = "1.2.0", launches_apart = function(_, own) return own.TRTLLM_ENABLE_PDL == "0" end,
+      code = "cpp/tensorrt_llm/common/envUtils.cpp: getEnvEnablePDL",
       source = "release notes of 1.2: programmatic dependent launch is on by default" },
     { before = "1.3.0rc15", architecture = "blackwell", blocks_launch_apart = true, source = "pull request 14311" },
     { shared_beside = math.huge, source = "_torch/modules/fused_moe: shared experts on a stream of their own" },
@@ -261,8 +271,9 @@ return {
     { pixel_s = 11.65e-9, source = "the processor of transformers, as vLLM's pull request 50411 measured it" },
     { encoder_mode = "weights",
       source = "tensorrt_llm/_torch/models: encoders have the mapping of the language model" },
-    { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all", source = "docs/source/features/helix.md: Helix alone, on "
-      .. "decode servers behind servers that prefill; not modelled" },
+    { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all",
+      source = "docs/source/features/helix.md, as of 1.3.0rc26: Helix alone, on decode servers behind "
+        .. "servers that prefill; not modelled" },
     { experts_apart = false, source = "issue 6577, open" },
     { expert_block = 0, fitted = true, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, seen = "1.4.0rc4",

@@ -25,12 +25,20 @@ local function layers_of(model)
   return math.floor((vision.parameters - width * hidden - hidden * hidden) / (4 * width * width + 2 * width * inner))
 end
 
+--- Whether a model has an encoder of images that is loaded.
+--- @param facts table
+--- @return boolean
+function encoders.is_loaded(facts)
+  local model = facts.model
+  return model ~= nil and model.vision ~= nil and not is_text[model.family]
+end
+
 --- The factor; 1 without an encoder, and for engines that only decode.
 --- @param facts table
 --- @return number
 function encoders.share(facts)
   local model = facts.model
-  if model == nil or model.vision == nil or is_text[model.family] or facts.role == "decode" then return 1 end
+  if not encoders.is_loaded(facts) or facts.role == "decode" then return 1 end
   local layers = has_depth[model.family] and layers_of_vit or layers_of(model)
   local width = has_own_width[model.family] and width_of_vit or model.vision.hidden_size
   local ratio = layers * width * width / (layers_of_vit * width_of_vit * width_of_vit)

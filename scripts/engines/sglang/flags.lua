@@ -72,11 +72,11 @@ return flags.list {
     disable-regex-jump-forward<0.4.4 disable-jump-forward<0.4.4 disable-disk-cache<0.4.3 disable-nan-detection<0.4.3
     disable-penalizer<0.4.2 pdlb-url:t<0.5.2 debug-tensor-dump-prefill-only<0.5.4 disable-overlap-cg-plan<0.5.2
     disable-hicache-numa-detect>=0.5.8<0.5.10 disaggregation-decode-enable-fake-auto>=0.5.7<0.5.9
-    disable-fast-image-processor image-processor-backend:t keep-mm-feature-on-device allowed-media-domains:l
+    disable-fast-image-processor image-processor-backend:t allowed-media-domains:l
     media-url-max-file-size-mb:i mm-preprocess-cache-size-mb:i trust-mm-content-hashes mm-global-cache-backend:t
     mm-attention-backend:t mm-process-config:j
     mm-max-concurrent-calls:i<0.5.10 mm-per-request-timeout:n<0.5.10 mm-io-worker-num:i mm-processor-worker-num:i
-    mm-feature-transport:t enable-broadcast-mm-inputs-process limit-mm-data-per-request:j
+    enable-broadcast-mm-inputs-process limit-mm-data-per-request:j
     enable-precise-embedding-interpolation
   ]],
   not_modelled = {
@@ -190,7 +190,7 @@ return flags.list {
       optimistic-prefill-retries:i>=0.5.13<0.5.16 ]] },
     { "drafts are made and accepted as `speculation` says", [[ speculative-accept-threshold-single:n
       speculative-accept-threshold-acc:n speculative-token-map:t speculative-attention-mode:t
-      speculative-draft-attention-backend:t speculative-moe-runner-backend:t speculative-moe-a2a-backend:t
+      speculative-moe-runner-backend:t speculative-moe-a2a-backend:t
       speculative-draft-model-quantization:t speculative-draft-model-revision:t speculative-draft-load-format:t
       speculative-ngram-min-match-window-size:i<0.5.10 speculative-ngram-max-match-window-size:i<0.5.10
       speculative-ngram-min-bfs-breadth:i speculative-ngram-max-bfs-breadth:i speculative-ngram-match-type:t
@@ -208,7 +208,7 @@ return flags.list {
   },
   variables = {
     without_effect = [[ SGLANG_JIT_DEEPGEMM_FAST_WARMUP SGLANG_MOONCAKE_CUSTOM_MEM_POOL
-      SGLANG_USE_MESSAGE_QUEUE_BROADCASTER SGLANG_HACK_SEQ_BOOTSTRAP_ROOM SGLANG_USE_CUDA_IPC_TRANSPORT
+      SGLANG_USE_MESSAGE_QUEUE_BROADCASTER SGLANG_HACK_SEQ_BOOTSTRAP_ROOM
       SGLANG_HEALTH_CHECK_TIMEOUT SGLANG_USE_MODELSCOPE
       SGLANG_TORCH_PROFILER_DIR SGLANG_LOGGING_CONFIG_PATH SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN
       SGLANG_DISABLE_CUDNN_CHECK SGLANG_BLOCK_NONZERO_RANK_CHILDREN SGLANG_HOST_IP SGLANG_PORT SGLANG_CACHE_DIR

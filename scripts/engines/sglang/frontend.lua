@@ -9,6 +9,6 @@ return {
   { frontend_prompt_token_s = 1e-6, source = "1 to 5 us: issue 39771" },
   { frontend_completion_s = 1e-3, frontend_chat_s = 2e-3, source = "assumed: 0.3 to 4 ms; no figure is published" },
   { since = "0.5.3", frontend_servers = function(_, own) return own.tokenizer_worker_num end,
-    seen = "0.5.18", code = "python/sglang/srt/server_args.py: tokenizer_worker_num",
+    seen = "0.5.18", code = "python/sglang/srt/arg_groups/fields/serving.py: tokenizer_worker_num",
     source = "pull request 8964" },
 }

@@ -7,6 +7,8 @@ local implications = {}
 local args = "python/sglang/srt/server_args.py"
 local kernels = "kernels are those of the tables, whichever back end is chosen"
 
+local data_centre = { memory_gib_from = 160 } -- GPUs of Blackwell with SM 10.x, not 12.x
+
 local function has_drafts(facts) return facts.drafts ~= nil end
 local function has_stages(facts) return facts.pp > 1 end
 local function has_experts(facts) return facts.model ~= nil and facts.model.moe ~= nil end
@@ -25,6 +27,11 @@ local function one_of(sizes, otherwise)
     end
     return otherwise
   end
+end
+
+--- A page size, unless several drafts stand at one place.
+local function unless_tree(tokens)
+  return function(_, own) return (own.speculative_eagle_topk or 0) <= 1 and tokens or nil end
 end
 
 local function largest(_, _, options) return math.max(unpack(options.cuda_graph_bs)) end
@@ -85,10 +92,28 @@ implications.rows = {
       page_size = one_of({ 16, 32, 64, 128 }, 64), source = "the same" },
     { since = "0.5.17", where = { prefill_attention_backend = "trtllm_mha" },
       page_size = one_of({ 16, 32, 64, 128 }, 64), source = "the same" },
+    { since = "0.5.17", where = { speculative_draft_attention_backend = "trtllm_mha" },
+      page_size = one_of({ 16, 32, 64, 128 }, 64), source = "the tags of 0.5.16 and 0.5.17" },
+    { since = "0.5.13", where = { prefill_attention_backend = "cutedsl_mla" }, page_size = one_of({ 32, 64 }, 64),
+      source = "the tags of 0.5.12 and 0.5.13" },
     { since = "0.5.17", where = { attention_backend = "hpc_ops" }, page_size = 64, source = "the same" },
-    { since = "0.5.17", where = { decode_attention_backend = "hpc_ops" }, page_size = 64, source = "the same" } },
-  { where = { prefill_attention_backend = "fa4" }, when = is_grown, page_size = 128, seen = "0.5.18",
-    code = "python/sglang/srt/arg_groups/overrides.py: _fa4_page_constraint", source = "the same" },
+    { since = "0.5.17", where = { decode_attention_backend = "hpc_ops" }, page_size = 64, source = "the same" },
+    { since = "0.5.17", where = { prefill_attention_backend = "hpc_ops" }, page_size = 64, source = "the same" } },
+  { seen = "0.5.18", code = "python/sglang/srt/arg_groups/overrides.py: _fa4_page_constraint",
+    { before = "0.5.6", where = { prefill_attention_backend = "fa4" }, page_size = 128,
+      source = args .. ", attention back ends, 0.5.4 and 0.5.5" },
+    { since = "0.5.6", before = "0.5.10", where = { prefill_attention_backend = "fa4" }, when = is_grown,
+      page_size = 128, source = "the same of 0.5.6 to 0.5.9: not of latent attention" },
+    { since = "0.5.10", before = "0.5.15", where = { prefill_attention_backend = "fa4" }, when = is_grown,
+      architecture = "blackwell", gpu = data_centre, page_size = 128,
+      source = "the same of 0.5.10 to 0.5.14: on SM100 alone" },
+    { since = "0.5.15", where = { attention_backend = "fa4" }, when = is_grown, architecture = "blackwell",
+      gpu = data_centre, page_size = unless_tree(128),
+      source = "_fa4_page_constraint of 0.5.15 and 0.5.18: of decodes as well, unless drafts are a tree" },
+    { since = "0.5.15", where = { decode_attention_backend = "fa4" }, when = is_grown, architecture = "blackwell",
+      gpu = data_centre, page_size = unless_tree(128), source = "the same" },
+    { since = "0.5.15", where = { prefill_attention_backend = "fa4" }, when = is_grown, architecture = "blackwell",
+      gpu = data_centre, page_size = unless_tree(128), source = "the same" } },
   { where = { attention_backend = { "torch_native", "flex_attention" } }, disable_cuda_graph = true,
     seen = "0.5.21", code = "python/sglang/srt/arg_groups/attention_hook.py: handle_attention_backend_compatibility",
     source = "the same: no CUDA graphs" },
@@ -141,6 +166,9 @@ implications.options = {
     note = kernels, doc = "kernels of the attention of prompts" },
   { "decode_attention_backend", flag = "--decode-attention-backend", type = "text", read_by = "page_size",
     note = kernels, doc = "kernels of the attention of decodes" },
+  { "speculative_draft_attention_backend", flag = "--speculative-draft-attention-backend", type = "text",
+    read_by = "page_size", note = "drafts are made and accepted as `speculation` says",
+    doc = "kernels of the attention of drafts" },
   { "enable_deterministic_inference", flag = "--enable-deterministic-inference", type = "switch", since = "0.5.3",
     read_by = "attention_backend", note = kernels, doc = "the same answers for every batch" },
   { "debug_tensor_dump_output_folder", flag = "--debug-tensor-dump-output-folder", type = "text",

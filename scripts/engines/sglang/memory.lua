@@ -1,6 +1,6 @@
 --- How SGLang divides the memory of a GPU: memory(facts) of scripts/engines/sglang.lua.
 ---
----     rest    = free after loading - free before loading x (1 - mem_fraction_static)
+---     rest    = free after loading - free before loading x (1 - mem_fraction_static) - what is reserved for images
 ---     tokens  = rest / bytes of a token in all layers, down to the page
 ---
 --- What is free before loading is the GPU's memory without context and communicators. Activations and graphs have to
@@ -31,7 +31,7 @@ local function divided(facts, cells, rest)
   if cells.state == 0 then return rest, 0 end
   local ratio = facts.values.mamba_full_memory_ratio
   local slots = floor(rest * ratio / (1 + ratio) / cells.state)
-  return rest - slots * cells.state, slots
+  return rest - slots * cells.state, max(0, slots - facts.values.spare_state_slots)
 end
 
 --- Tokens of the pool: of windows only a part is kept.
@@ -47,13 +47,16 @@ local function stage_of(facts, stage)
   local before = total - values.runtime_bytes
   local weights = loaded.bytes(facts, stage)
   local reserve = before * (1 - facts.share)
-  local rest = before - weights - reserve
+  local rest = before - weights - reserve - values.encoder_reserve_bytes
   local cells = cells_of(facts, stage)
   local bytes, slots = divided(facts, cells, rest)
   local tokens, cell = tokens_of(facts, cells, bytes)
-  return { stage = stage, kv_bytes = bytes, tokens = tokens, cell = cell, slots = slots, parts = {
-    { name = "weights", bytes = weights }, { name = "states", bytes = rest - bytes },
-    { name = "activations and graphs", bytes = reserve }, { name = "non-torch", bytes = values.runtime_bytes } } }
+  local parts = { { name = "weights", bytes = weights }, { name = "states", bytes = rest - bytes },
+    { name = "activations and graphs", bytes = reserve }, { name = "non-torch", bytes = values.runtime_bytes } }
+  if values.encoder_reserve_bytes > 0 then
+    table.insert(parts, { name = "images", bytes = values.encoder_reserve_bytes })
+  end
+  return { stage = stage, kv_bytes = bytes, tokens = tokens, cell = cell, slots = slots, parts = parts }
 end
 
 --- Requests at once that the engine allows on a rank of divided attention: a formula of the rank's pool, and of the

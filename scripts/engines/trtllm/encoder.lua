@@ -2,5 +2,6 @@
 --- kept with the request until its prompt is computed.
 return {
   { encoder_whole = true, encoder_pins = true, encoder_shares = false,
+    code = "tensorrt_llm/_torch/models/modeling_multimodal_utils.py: get_multimodal_embeddings",
     source = "tensorrt_llm/_torch/models/modeling_multimodal_utils.py: get_multimodal_embeddings" },
 }

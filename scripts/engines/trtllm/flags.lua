@@ -70,7 +70,7 @@ local of_file = flags.list {
       cuda_graph_config.max_seq_len:i ]] },
     { "experts' weights that move to tokens are not modelled", "dwdp_config:j" },
     { "the front end is a queue only with frontend.endpoint", [[ num_serve_frontends:i
-      enable_early_first_token_response ]] },
+      enable_early_first_token_response enable_client_io_during_gpu_wait ]] },
     { "sampling is that of requests", "generation_config:t enable_in_graph_sampling" },
     { "the KV cache is not compressed", "kv_cache_compression_config:j" },
     { "KV on a disk is not modelled", [[ kv_cache_config.disk_cache_size:i kv_cache_config.disk_cache_path:t

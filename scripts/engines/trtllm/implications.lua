@@ -52,6 +52,7 @@ end
 add(group .. "disable_overlap_scheduler", "switch", "disable_overlap_scheduler", nil, of_group)
 
 table.insert(implications.rows, { where = {}, when = looks_up, disable_overlap_scheduler = true,
+  code = "tensorrt_llm/_torch/speculative/interface.py: SpeculativeDecodingMode.support_overlap_scheduler",
   source = "tensorrt_llm/_torch/pyexecutor/py_executor_creator.py: not for drafts that are looked up in the prompt" })
 
 --- Those without effect, and those that are not modelled.

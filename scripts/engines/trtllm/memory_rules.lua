@@ -14,12 +14,16 @@ return {
   { when = has_peers, runtime_bytes = 8.5 * gib, fitted = true,
     source = fitted .. ": the same, NCCL and all-reduce workspaces" },
   { before = "1.0.0rc0", runtime_bytes = 1.5 * gib, fitted = true, source = fitted },
-  { built = false, sampler_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/_util.py" },
+  { built = false, sampler_bytes = 4, code = "tensorrt_llm/_torch/pyexecutor/_util.py: KvCacheCreator",
+    source = "tensorrt_llm/_torch/pyexecutor/_util.py" },
   { before = "1.0.0rc0", built = true, sampler_bytes = 16,
     source = "cpp/tensorrt_llm/runtime: logits in 32 bit and the decoder's copies, for every seat; its bytes are "
       .. fitted },
   { first_graph_bytes = 1.0 * gib, graph_layer_bytes = 0.00003 * gib, fitted = true, source = fitted },
-  { state_element_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
+  { state_element_bytes = 4,
+    code = "tensorrt_llm/_torch/pyexecutor/kv_cache/mamba_cache_manager/mamba_cache_manager_v2.py: "
+      .. "MambaHybridCacheManagerV2",
+    source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
   { before = "1.4.0rc1", pools_by_window = function(_, own)
       return own["kv_cache_config.use_kv_cache_manager_v2"] == true
     end, source = "pull request 10659: the second version of the KV cache, where it is asked for" },

@@ -9,6 +9,13 @@ local host_source = "pull request 50411 of 2026-07-30: 12.22 ms for an image of 
 local connector = [[{"ec_connector":"ECExampleConnector","ec_role":"%s",]]
   .. [["ec_connector_extra_config":{"shared_storage_path":"${EC_PATH}"}}]]
 
+--- Families whose classes have supports_mm_device_do_normalize, so that they have it unless it is refused.
+local scales = { qwen2_vl = true, qwen2_5_vl = true }
+
+local function scales_on_gpu(facts, own)
+  return facts.model ~= nil and scales[facts.model.family] and own.mm_device_do_normalize ~= false
+end
+
 local function splits(_, own) return not own.disable_chunked_mm_input end
 
 return {
@@ -35,22 +42,27 @@ return {
       doc = "ranks divide the encoder of images, or encode whole images each" },
     { "enable_multimodal_encoder_data_parallel", since = "0.10", flag = "--enable-multimodal-encoder-data-parallel",
       negates = true, type = "switch", read_by = "encoder_mode", doc = "the same of 0.10: ranks encode whole images" },
-    { "mm_device_do_normalize", since = "0.29", flag = "--mm-device-do-normalize", negates = true, type = "switch",
+    { "mm_device_do_normalize", since = "0.28", flag = "--mm-device-do-normalize", negates = true, type = "switch",
       read_by = "pixel_s", doc = "pixels are scaled on the GPU, not on the host" },
   },
   rules = {
-    { encoder_whole = true, encoder_pins = true, encoder_shares = false,
+    { before = "0.8", encoder_whole = true, encoder_pins = true, encoder_shares = false,
       source = "vllm/worker/model_runner.py of V0: a prompt's images are encoded in its own step" },
     { code = "vllm/v1/core/encoder_cache_manager.py: compute_mm_encoder_budget", seen = "0.34",
       { since = "0.8", encoder_whole = false, encoder_by_step = true, encoder_splits = splits,
         source = "vllm/v1/core/sched/scheduler.py, _try_schedule_encoder_inputs; v1/core/encoder_cache_manager.py" },
+      { since = "0.8", encoder_pins = true, seen = "0.28",
+        code = "vllm/v1/core/encoder_cache_manager.py: EncoderCacheManager.can_allocate", source = "the same" },
+      { since = "0.8", before = "0.10.2", encoder_shares = false, source = "the same" },
       { since = "0.10.2", encoder_shares = true,
         source = "pull request 22711: embeddings are kept by the hash of their item, until others need the room" },
     },
-    { pixel_s = 11.65e-9, source = host_source },
-    { since = "0.29", pixel_s = function(_, own) return own.mm_device_do_normalize and 5.98e-9 or 11.65e-9 end,
-      source = host_source .. "; that 0.29 is the first with it follows from the date" },
-    { encoder_mode = "weights", source = "vllm/model_executor/layers/linear.py: encoders are tensor parallel" },
+    { code = "vllm/config/model.py: ModelConfig._resolve_mm_device_do_normalize", seen = "0.28",
+      { before = "0.28", pixel_s = 11.65e-9, source = host_source },
+      { since = "0.28", pixel_s = function(facts, own) return scales_on_gpu(facts, own) and 5.98e-9 or 11.65e-9 end,
+        source = host_source .. ", merged on 2026-08-06; whether 0.27 of 2026-08-10 has it was not read" } },
+    { before = "0.10", encoder_mode = "weights",
+      source = "vllm/model_executor/layers/linear.py: encoders are tensor parallel" },
     { since = "0.10", encoder_mode = function(_, own)
         return own.enable_multimodal_encoder_data_parallel and "data" or own.mm_encoder_tp_mode or "weights"
       end, seen = "0.28", code = "vllm/config/multimodal.py: MultiModalConfig.mm_encoder_tp_mode",

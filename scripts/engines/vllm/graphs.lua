@@ -27,7 +27,8 @@ local function piecewise(by_default)
 end
 
 return {
-  { piecewise_layer_s = 0, source = "docs/design/cuda_graphs.md: V0 had one graph for a step of decodes" },
+  { before = "0.8", piecewise_layer_s = 0,
+    source = "docs/design/cuda_graphs.md: V0 had one graph for a step of decodes" },
   { since = "0.8", before = "0.11", piecewise_layer_s = piecewise(true), fitted = true,
     source = "pull request 25444, merged for 0.11, changes the default from PIECEWISE to FULL_AND_PIECEWISE; the time: "
       .. "pull requests 20059 and 51167" },

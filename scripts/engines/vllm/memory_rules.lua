@@ -121,14 +121,17 @@ return {
       .. "(spark-vllm-docker pull request 286)" },
   { architecture = { "cdna3", "cdna4" }, when = has_peers, runtime_bytes = by_groups(1, 1), fitted = true,
     source = "fitted on start-up logs of one model on MI355X, no other is known: RCCL; " .. groups },
-  { since = "0.21", architecture = { "cdna3", "cdna4" }, when = has_peers, runtime_bytes = with_aiter(4 * gib),
+  { since = "0.21", before = "0.25", architecture = { "cdna3", "cdna4" }, when = has_peers,
+    runtime_bytes = with_aiter(4 * gib),
     source = "pull request 37646: AITER's all-reduce beside vLLM's, four buffers of 1 GiB (aiter pull request 2737: "
       .. "3.6 GB more than with 128 MB); " .. aiter },
-  { since = "0.25", architecture = { "cdna3", "cdna4" }, when = has_peers, runtime_bytes = with_aiter(0.5 * gib),
-    seen = "0.28", code = "vllm/distributed/device_communicators/cuda_communicator.py: CudaCommunicator",
+  { since = "0.25", before = "0.26", architecture = { "cdna3", "cdna4" }, when = has_peers,
+    runtime_bytes = with_aiter(0.5 * gib),
     source = "pull request 46065: AITER's all-reduce in place of vLLM's, its buffers of 128 MiB; " .. aiter },
   { since = "0.26", architecture = { "cdna3", "cdna4" }, when = has_peers,
-    runtime_bytes = with_aiter(0.5 * gib + context_bytes), source = "both of these: the context counts; " .. aiter },
+    runtime_bytes = with_aiter(0.5 * gib + context_bytes), seen = "0.28",
+    code = "vllm/distributed/device_communicators/cuda_communicator.py: CudaCommunicator",
+    source = "both of these: the context counts; " .. aiter },
   { since = "0.8", before = "0.10", runtime_bytes = function(facts, own)
     if own.generation == "V0" then return of_v0(facts) end
     return has_links(facts) and 1.4 * gib or 0.63 * gib
@@ -175,7 +178,9 @@ return {
     { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
     { since = "0.21", prints_requests = true, source = "the same" },
   },
-  { kv_plain_layers = 0, source = "a row below says where it is another" },
+  { kv_plain_layers = 0, seen = "0.28",
+    code = "vllm/model_executor/layers/quantization/turboquant/config.py: TurboQuantConfig.get_boundary_skip_layers",
+    source = "a row below says where it is another" },
   { since = "0.20", when = formats.of_kv "turboquant", kv_plain_layers = function(facts)
       return states(facts.model, true) and 0 or 2
     end, seen = "0.28",

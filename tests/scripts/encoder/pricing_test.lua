@@ -1,6 +1,8 @@
 -- What a pass of an encoder costs: laws, and work that was counted by hand.
 local test = dofile "tests/scripts/harness.lua"
+local catalogue = require "rooflua.engines.catalogue"
 local encoder = require "rooflua.machine.encoder"
+local engine_values = require "rooflua.engines.values"
 local Prepared = require "rooflua.machine.prepared"
 local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"
@@ -95,9 +97,24 @@ end)
 test("the host's time of an image follows from its pixels and the engine", function()
   local function host_s(engine) return encoder.host_s(machine { engine = engine }, { 1024, 1024 }) end
   test.near(host_s "vllm 0.24", 12.2e-3, 0.01)
-  test.near(host_s { "vllm 0.30", mm_device_do_normalize = true }, 6.27e-3, 0.01)
+  test.near(host_s { "vllm 0.30", mm_device_do_normalize = true }, 12.2e-3, 0.01, "its class cannot")
   test.near(encoder.host_s(machine { engine = "sglang 0.5.15" }, { 960, 1280 }), 5.05e-3, 0.01)
   test.near(encoder.host_s(machine(), { frames = 3, width = 100, height = 10 }), 3e3 * 11.65e-9, 1e-9)
+end)
+
+test("classes of Qwen2-VL scale pixels on the GPU from 0.28 on, unless it is refused", function()
+  local model = {}
+  for key, value in pairs(rooflua.spec.model "qwen3-vl-32b") do model[key] = value end
+  model.family = "qwen2_5_vl"
+  local function ns_of(release, stated)
+    local facts = { tp = 1, dp = 1, pp = 1, ep = 1, model = model, hardware = rooflua.spec.hardware "h100-sxm" }
+    local stated_too = { mm_device_do_normalize = stated }
+    return 1e9 * engine_values.of(catalogue.of "vllm", release, facts, stated_too).values.pixel_s
+  end
+  test.near(ns_of "0.27", 11.65, 1e-9)
+  test.near(ns_of "0.28", 5.98, 1e-9)
+  test.near(ns_of("0.28", true), 5.98, 1e-9)
+  test.near(ns_of("0.28", false), 11.65, 1e-9)
 end)
 
 test("what a model does not take is an error, and a model of text has no encoder", function()

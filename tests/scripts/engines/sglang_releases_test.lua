@@ -1,7 +1,11 @@
 -- What SGLang's releases from 0.5.13 on do by default: overlap with drafts, graphs of prompts, and the share of memory.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
+local catalogue = require "rooflua.engines.catalogue"
+local engine_values = require "rooflua.engines.values"
 local engines = require "rooflua.engines"
+local implications = require "rooflua.engines.implications"
+local rooflua = require "rooflua"
 
 --- Values of a release, or of { release, option = value }, with a model on a GPU.
 local function values(engine, more)
@@ -93,11 +97,84 @@ test("pages are those of the back end that a release chooses by itself", functio
     { "0.5.8", "kimi-k2.5", "b200", 1 }, { "0.5.9", "kimi-k2.5", "b200", 64 }, { "0.5.6", "qwen3-32b", "b200", 1 },
     { "0.5.7", "qwen3-32b", "b200", 64 }, { "0.5.7", "qwen3-32b", "rtx-pro-6000", 1 },
     { "0.5.13", "qwen3-next-80b-a3b", "b200", 1 }, { "0.5.14", "qwen3-next-80b-a3b", "b200", 64 },
-    { "0.5.4", "deepseek-v3.2", "h200-sxm", 64 }, { "0.5.14", "deepseek-v4-flash", "b200", 256 } } do
+    { "0.5.4", "deepseek-v3.2", "h200-sxm", 64 }, { "0.5.14", "deepseek-v4-flash", "b200", 256 },
+    { "0.5.6", "mistral-large-3", "b200", 1 }, { "0.5.7", "mistral-large-3", "b200", 64 },
+    { "0.5.17", "kimi-k3", "b200", 64 }, { "0.5.17", "kimi-k3", "h200-sxm", 1 },
+    { "0.5.14", "step-3.7-flash", "b200", 64 }, { "0.5.15", "step-3.7-flash", "b200", 128 },
+    { "0.5.16", "inkling", "b200", 128 }, { "0.5.16", "minimax-m3", "b200", 128 },
+    { "0.5.16", "minimax-m3", "h200-sxm", 128 }, { "0.5.19", "hy4-preview", "h200-sxm", 64 },
+    { "0.5.19", "qwen3.8-flash-next", "h200-sxm", 64 } } do
     test.equal(values(each[1], { model = each[2], hardware = each[3] }).page_size, each[4], table.concat(each, " "))
   end
   local stated = values({ "0.5.14", attention_backend = "flashinfer" }, { hardware = "b200" })
   test.equal(stated.page_size, 1, "not of a back end that is stated")
+end)
+
+test("FlashAttention 4 has pages of 128 tokens: from 0.5.10 on with SM 10.x, from 0.5.15 on for decodes", function()
+  local sglang = catalogue.of "sglang"
+  local function page(release, option, hardware, model, topk)
+    local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, hardware = rooflua.spec.hardware(hardware),
+      model = rooflua.spec.model(model or "qwen3-8b") }
+    local stated = { [option .. "attention_backend"] = "fa4", speculative_eagle_topk = topk }
+    local about = { facts = function() return facts end, is_said = function() return false end,
+      values = function(options) return engine_values.of(sglang, release, facts, options).values end }
+    return (implications.of(sglang, release, stated, about)).page_size or 1
+  end
+  for _, each in ipairs { { "0.5.9", "prefill_", "h100-sxm", 128 }, { "0.5.10", "prefill_", "h100-sxm", 1 },
+    { "0.5.10", "prefill_", "b200", 128 }, { "0.5.15", "prefill_", "b200", 128 },
+    { "0.5.15", "prefill_", "rtx-pro-6000", 1 }, { "0.5.14", "decode_", "b200", 1 },
+    { "0.5.15", "decode_", "b200", 128 }, { "0.5.15", "", "b200", 128 } } do
+    test.equal(page(each[1], each[2], each[3]), each[4], table.concat(each, " "))
+  end
+  test.equal(page("0.5.5", "prefill_", "b200", "deepseek-v3"), 128)
+  test.equal(page("0.5.6", "prefill_", "b200", "deepseek-v3"), 1, "latent attention has not")
+  test.equal(page("0.5.15", "", "b200", "qwen3-8b", 4), 1, "nor a tree of drafts")
+end)
+
+test("from 0.5.18 on the KV cache leaves embeddings and pixels their memory", function()
+  local function images(release, model, more)
+    local engine = { "sglang " .. release }
+    for name, value in pairs(more or {}) do engine[name] = value end
+    local found = engines.capacity { engine = engine, model = model, hardware = "h200-sxm" }
+    for _, part in ipairs(found.parts) do
+      if part.name == "images" then return part.bytes / 2 ^ 20 end
+    end
+    return 0
+  end
+  test.equal(images("0.5.17", "qwen3-vl-32b"), 0)
+  test.equal(images("0.5.18", "qwen3-vl-32b"), 100)
+  test.equal(images("0.5.18", "qwen3-32b"), 0)
+  test.equal(images("0.5.18", "gemma-3-27b"), 0, "its encoder is not loaded")
+  test.equal(images("0.5.18", "qwen3-vl-32b", { SGLANG_VLM_CACHE_SIZE_MB = "500" }), 500)
+  test.equal(images("0.5.18", "qwen3-vl-32b", { mm_feature_transport = "cuda_ipc" }), 1124)
+  test.equal(images("0.5.18", "qwen3-vl-32b", { keep_mm_feature_on_device = true }), 1124)
+  test.equal(images("0.5.18", "qwen3-vl-32b", { mm_feature_transport = "cpu" }), 100)
+  test.equal(images("0.5.18", "qwen3-vl-32b", { mm_feature_transport = "cuda_vmm",
+    SGLANG_MM_FEATURE_CACHE_MB = "2048" }), 2148)
+end)
+
+test("a slot for states is spare from 0.5.17 on; Inkling has a tenth for states and windows", function()
+  local function capacity(release, model)
+    return engines.capacity { engine = "sglang " .. release, model = model, hardware = "h200-sxm",
+      deployment = { tp = 2 } }
+  end
+  test.equal(values("0.5.16").spare_state_slots, 0)
+  test.equal(values("0.5.17").spare_state_slots, 1)
+  local before, after = capacity("0.5.16", "qwen3-next-80b-a3b"), capacity("0.5.17", "qwen3-next-80b-a3b")
+  test.check(before.max_running_requests >= after.max_running_requests)
+  test.at_least(after.kv_bytes, 1e9)
+  test.equal(before.kv_bytes, after.kv_bytes, "it was allocated before")
+  local inkling = values("0.5.16", { model = "inkling", hardware = "b200" })
+  test.equal(inkling.swa_full_tokens_ratio, 0.1)
+  test.equal(inkling.mamba_full_memory_ratio, 0.1)
+  test.equal(inkling.state_slots, 5)
+end)
+
+test("decode steps between prompts are an option from 0.5.19 on", function()
+  local asked = { "sglang 0.5.18", prefill_decode_interval = 2 }
+  test.raises("since 0.5.19", function() engines.capacity { engine = asked, model = "qwen3-8b", hardware = "b200" } end)
+  asked[1] = "sglang 0.5.19"
+  engines.capacity { engine = asked, model = "qwen3-8b", hardware = "b200" }
 end)
 
 test("sparse attention keeps its keys in FP8 on Blackwell where nothing is stated", function()
@@ -177,7 +254,6 @@ test("families have norms beside their all-reduce one after the other", function
 end)
 
 test("0.5.23 is known; without a release 0.5.14 holds, and values say how far theirs were read", function()
-  local catalogue = require "rooflua.engines.catalogue"
   test.equal(catalogue.last(catalogue.of "sglang"), "0.5.23")
   test.equal(engines.of("sglang").release, "0.5.14")
   local sources = engines.of("sglang 0.5.23", { hardware = "h100-sxm", model = "llama-3.1-8b" }).sources

@@ -13,14 +13,17 @@ local function way(engine, more)
   return bound.values(engine, about).router_gemm
 end
 
-test("vLLM computes logits in 32 bits for three families, and from 0.23 on with a kernel for few tokens", function()
+test("vLLM has logits in 32 bits for some families, MiniMax from 0.23 on a kernel for few tokens", function()
   test.equal(way "vllm 0.22", "fp32")
   test.equal(way "vllm 0.23", "few_fp32")
   test.equal(way { "vllm 0.22", [precision] = "high" }, "tf32")
   test.equal(way { "vllm 0.23", [precision] = "medium" }, "few_tf32")
   test.equal(way { "vllm 0.19", [precision] = "highest" }, "fp32")
   test.equal(way("vllm 0.24", { model = "minimax-m3" }), "few_fp32")
-  test.equal(way("vllm 0.24", { model = "hy3" }), "few_fp32")
+  test.equal(way("vllm 0.24", { model = "hy3" }), "fp32", "the kernel has not 192 experts and 4,096 elements")
+  test.equal(way("vllm 0.28", { model = "step-3.5-flash" }), "fp32")
+  test.equal(way("vllm 0.28", { model = "ernie-4.5-21b-a3b" }), "fp32")
+  test.equal(way("vllm 0.10.2", { model = "ernie-4.5-21b-a3b" }), "weights")
   test.equal(way("vllm 0.24", { model = "glm-4.5-air" }), "weights")
   test.equal(way({ "vllm 0.19", [precision] = "high" }, { model = "qwen3-30b-a3b" }), "weights")
 end)
@@ -32,10 +35,11 @@ test("only GPUs whose times are known have it", function()
   end
 end)
 
-test("SGLang has one family, and a flag; TensorRT-LLM has none", function()
+test("SGLang has two families, and a flag; TensorRT-LLM has none", function()
   test.equal(way "sglang 0.5.12", "fp32")
   test.equal(way { "sglang 0.5.12", enable_tf32_matmul = true }, "tf32")
   test.equal(way("sglang 0.5.12", { model = "minimax-m3" }), "weights")
+  test.equal(way("sglang 0.5.12", { model = "hy3" }), "fp32")
   test.equal(way "trtllm 1.3.0", "weights")
 end)
 

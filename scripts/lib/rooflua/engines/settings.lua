@@ -137,11 +137,13 @@ return {
   of_memory("states_as_windows", nil, "whether a state that is inputs of the last tokens alone is kept as a window"),
   of_memory("cached_state_blocks", "blocks", "of states that a request holds in a group where prefixes are cached"),
   of_memory("state_slots", "slots", "of states that a running request may hold where prefixes are cached"),
+  of_memory("spare_state_slots", "slots", "of states that no request gets"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),
   of_memory("holds_longest", nil, "whether the engine stops where its KV cache is too small for the longest request"),
   of_encoder("encoder_by_step", nil, "whether a pass of the encoder and its cache have as many embeddings as a step "
     .. "has tokens; else neither has a limit"),
   of_encoder("encoder_cache_bytes", "B", "of embeddings that are kept"),
+  of_memory("encoder_reserve_bytes", "B", "that the KV cache leaves to embeddings of images and to their pixels"),
   of_encoder("encoder_shares", nil, "whether an image that is kept serves other requests"),
   of_encoder("encoder_pins", nil, "whether a prompt waits for room in the cache, and keeps it until it is computed"),
   of_encoder("encoder_splits", nil, "whether a chunk of a prompt may end inside of an image"),
