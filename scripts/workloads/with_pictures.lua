@@ -1,4 +1,5 @@
 --- The requests of another workload, with images in each prompt.
+local inner = require "workloads.composed.inner"
 local pictures = require "workloads.shared.pictures"
 local policy = require "rooflua.policy"
 
@@ -26,6 +27,7 @@ function WithPictures:scaled(of) return policy.with(self, { of = of(self.of) }) 
 ---@param rng rooflua.Random
 function WithPictures:requests(rng)
   local of = self.of == "poisson" and require "workloads.poisson" {} or policy.fresh(self.of)
+  inner.check(of, "workload.of")
   local plain = of:requests(rng)
   local draw = pictures.drawer(self.images, rng:stream("image_sizes"))
   if not draw then return plain end

@@ -4,12 +4,17 @@ local policy = require "rooflua.policy"
 local inner = {}
 local words = { cdata = "an object", userdata = "an object" }
 
---- The state of a workload that another one is made of. @param where the key that holds it, for errors
-function inner.open(given, rng, where)
+--- Fails where a value is no workload. @param where the key that holds it, for errors
+function inner.check(given, where)
   if not policy.is_instance(given) or type(given.requests) ~= "function" then
     error(("%s: expected a workload such as require \"workloads.poisson\" { rate_per_s = 2 }, found %s")
       :format(where, policy.is_instance(given) and tostring(given) or words[type(given)] or type(given)), 0)
   end
+end
+
+--- The state of a workload that another one is made of. @param where the key that holds it, for errors
+function inner.open(given, rng, where)
+  inner.check(given, where)
   local state = given:requests(rng)
   if type(state) ~= "table" then
     error(where .. ": recorded requests (workloads.trace) and functions cannot be part of another workload", 0)

@@ -53,4 +53,9 @@ test("lognormal and pareto lengths that have no mean or no minimum are refused",
   test.raises("workload.prompt_tokens", function() first { distribution = "empirical", values = { 4, "x" } } end)
 end)
 
+test("a policy that is no workload is told where a workload is made of it", function()
+  local given = workload "with_pictures" { of = require "schedulers.vllm_v1" {} }
+  test.raises("workload.of: expected a workload such as", function() given:requests(random.streams(1)) end)
+end)
+
 test.finish()

@@ -17,9 +17,9 @@ function processors.of(model, vision, name)
       named_policies.unknown("processors", vision.processor))
   end
   local given = {}
-  for _, name in ipairs(own_parameters) do
-    local value = vision[name]
-    if value and value ~= 0 then given[name] = value end
+  for _, parameter in ipairs(own_parameters) do
+    local value = vision[parameter]
+    if value and value ~= 0 then given[parameter] = value end
   end
   local ok, made = pcall(class, given)
   if not ok then core.fail("%s: %s: %s", model.name, name or "vision", tostring(made)) end
