@@ -17,7 +17,7 @@ local routers = { dynamo = "dynamo_kv", kserve = "llm_d" }
 local function is_left_out(option)
   local name = (option.key or ""):match "^deployment%.(%a+)$"
   return name == "tp" or name == "pp" or name == "dp" or name == "ep" or option.name:find "^kv_transfer_config"
-    or option.name == "disaggregation_mode" or secrets.is_named(option.name)
+    or option.name == "disaggregation_mode" or option.encodes or secrets.is_named(option.name)
     or secrets.is_named((option.flag or ""):gsub("^%-%-", ""))
 end
 
