@@ -58,7 +58,7 @@ local wrong = { { "-1", -1 }, { "0", 0 }, { "0.5", 0.5 }, { "1e300", 1e300 }, { 
   { "deep", nested }, { "null", rooflua.json.null }, { "a module", rooflua.cost } }
 
 local found, calls, refused = {}, 0, 0
-local here = debug.getinfo(1, "S").source:sub(2):gsub("%p", "%%%0") .. ":%d+: "
+local here = debug.getinfo(1, "S").source:sub(2):gsub("%p", "%%%0") .. ":%d+" -- where policies are made
 
 -- What a message for a user does not have: lines of the program, Lua's words for a mistake in it, addresses.
 local never = { "rooflua%.[%w.]+:%d+:", "scripts/[%w/_]+%.lua", "bad argument", "attempt to", "0x%x%x%x%x",
@@ -67,7 +67,7 @@ local never = { "rooflua%.[%w.]+:%d+:", "scripts/[%w/_]+%.lua", "bad argument", 
 
 --- Notes a message that is none for a user.
 local function judge(what, problem)
-  local text = tostring(problem):gsub(here, "")
+  local text = tostring(problem):gsub(here .. ":? ?", "")
   for _, bad in ipairs(never) do
     if text:find(bad) then
       found[#found + 1] = what .. ": " .. text
