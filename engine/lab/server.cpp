@@ -274,7 +274,7 @@ void Laboratory::wake() {
 }
 
 void Laboratory::tick() {
-  open_state();  // where no request has ended yet
+  if (worker_) open_state();  // where no request has ended yet
   if (worker_ && worker_->passed_s() > options_.question_s) {
     worker_.reset();
     fail("stopped after " + std::to_string(static_cast<int>(options_.question_s)) + " s");
