@@ -38,9 +38,13 @@ FlowRequest KvLinks::flow_of(const Sent& sent) const {
                    .from = sent.from,
                    .to = sent.to};
   if (sent.bytes_per_s > 0) flow.bytes_per_s = sent.bytes_per_s;
-  for (const std::int32_t link : links_of(sent.from, sent.to)) {
+  const bool goes_away = sent.to < 0;
+  for (const std::int32_t link : goes_away ? between_ : links_of(sent.from, sent.to)) {
     flow.alpha_s += wires_.links()[static_cast<std::size_t>(link)].alpha_s;
-    wires_.add_to_path(link, sent.from, sent.to, flow.path);
+    if (goes_away)
+      wires_.add_way(link, sent.from, Wires::Way::out, flow.path);
+    else
+      wires_.add_to_path(link, sent.from, sent.to, flow.path);
   }
   return flow;
 }
@@ -50,19 +54,9 @@ void KvLinks::send(const Sent& sent, Picoseconds now) {
 }
 
 void KvLinks::send_away(const Sent& sent, Errand errand, std::int32_t ticket, Picoseconds now) {
-  FlowRequest flow{.path = {},
-                   .errand = errand,
-                   .ticket = ticket,
-                   .bytes = sent.bytes,
-                   .alpha_s = sent.alpha_s,
-                   .slot = sent.slot,
-                   .from = sent.from,
-                   .to = sent.to};
-  if (sent.bytes_per_s > 0) flow.bytes_per_s = sent.bytes_per_s;
-  for (const std::int32_t link : between_) {
-    flow.alpha_s += wires_.links()[static_cast<std::size_t>(link)].alpha_s;
-    wires_.add_way(link, sent.from, Wires::Way::out, flow.path);
-  }
+  FlowRequest flow = flow_of(sent);
+  flow.errand = errand;
+  flow.ticket = ticket;
   flows_.start(std::move(flow), now);
 }
 
