@@ -45,6 +45,8 @@ Json KeptRequests::columns() const {
   return out;
 }
 
+constexpr const char* item_columns[] = {"images", "audio_s", "video"};
+
 RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions options)
     : out_(out, std::move(name)), options_(std::move(options)) {
   out_ << "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"
@@ -55,34 +57,21 @@ RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions
   if (options_.tenants) out_ << ",tenant";
   if (options_.held) out_ << ",held_s";
   if (options_.adapters) out_ << ",adapter";
-  if (options_.items) out_ << ",images,audio_s,video";
+  for (const char* column : item_columns)
+    if (options_.items) out_ << "," << column;
   out_ << "\n";
 }
 
-/// A list of each kind: [[1280,720]], [12.5], [{"frames":16,"width":640,"height":360}].
+/// A list of each kind: [[1280,720]], [12.5], [{"frames":16,"height":360,"width":640}].
 void RequestsCsv::write_items(const RequestDone& done) {
   Json lists = Json::object();
-  for (const char* kind : {"images", "audio_s", "video"}) lists[kind] = Json::array();
+  for (const char* column : item_columns) lists[column] = Json::array();
   for (const std::int32_t each : done.item_kinds) {
-    const Json size = options_.items(each);
-    const std::string kind = size.find("kind")->text();
-    Json& list = lists[kind];
-    const auto figure = [&](const char* key) { return *size.find(key); };
-    if (kind == "audio_s") {
-      list.push_back(figure("seconds"));
-      continue;
-    }
-    Json one = kind == "images" ? Json::array() : Json::object();
-    if (kind == "images") {
-      one.push_back(figure("width"));
-      one.push_back(figure("height"));
-    } else {
-      for (const char* key : {"frames", "width", "height"}) one[key] = figure(key);
-    }
-    list.push_back(std::move(one));
+    const Json item = options_.items(each);
+    lists[item.items()[0].text()].push_back(item.items()[1]);
   }
-  for (const char* kind : {"images", "audio_s", "video"}) {
-    const Json& list = *lists.find(kind);
+  for (const char* column : item_columns) {
+    const Json& list = *lists.find(column);
     out_ << "," << (list.items().empty() ? std::string() : csv_cell(dump_json(list)));
   }
 }

@@ -45,11 +45,12 @@ class RequestsCsv : public Observer {
   RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions options = {});
   bool reads_prices() const override { return false; }
   void on_done(const RequestDone& done) override;
-  void write_items(const RequestDone& done);
   /// @throws Error if something could not be written
   void finish() { out_.flush(); }
 
  private:
+  void write_items(const RequestDone& done);
+
   TextOut out_;
   RequestsCsvOptions options_;
 };

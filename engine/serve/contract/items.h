@@ -52,8 +52,8 @@ class EncoderModel {
   virtual const EncoderPool& pool() const = 0;
   /// What a server takes for such an item before its request goes to an engine.
   virtual double host_s(std::int32_t kind) { return (void)kind, 0; }
-  /// What was sent, as workloads write it: {kind = "images", width, height}, {kind = "video",
-  /// frames, width, height} or {kind = "audio_s", seconds}.
+  /// What was sent, as workloads and traces write it: ["images", [width, height]],
+  /// ["video", {frames, width, height}] or ["audio_s", seconds].
   virtual Json size(std::int32_t kind) { return (void)kind, Json(); }
   /// One pass over items of these kinds (Segment::item), in increasing order, on that replica; -1:
   /// on one of the pool. The answer lives until the next call.

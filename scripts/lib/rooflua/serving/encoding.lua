@@ -155,11 +155,13 @@ function encoding.host_of(self)
   return function(number) return self.machine(self.sizes[number]) end
 end
 
---- What the engine calls: what was sent of that kind, as workloads write it.
+--- What the engine calls: what was sent of that kind, as workloads write it: {the list's name, the item}.
 function encoding.size_of(self)
   return function(number)
     local size, kind = self.sizes[number], self.kinds[number].kind
-    return core.copy(size, { kind = kind == "image" and "images" or kind == "audio" and "audio_s" or "video" })
+    if kind == "image" then return { "images", { size.width, size.height } } end
+    if kind == "audio" then return { "audio_s", size.seconds } end
+    return { "video", { frames = size.frames, width = size.width, height = size.height } }
   end
 end
 
