@@ -1,7 +1,7 @@
 --- Options that vLLM sets by itself where others are stated: vllm/engine/arg_utils.py, __post_init__ of vllm/config,
 --- vllm/platforms/cuda.py (check_and_update_config). The form of rows: docs/ENGINES.md.
 local json = require "rooflua.json"
-local states = require "engines.rules.states"
+local states = require "engines.vllm.states"
 
 local implications = {}
 
@@ -10,7 +10,7 @@ local args, config = "vllm/engine/arg_utils.py", "vllm/config/vllm.py, __post_in
 local function has_ranks(facts) return facts.dp > 1 and facts.model ~= nil and facts.model.moe ~= nil end
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 local function looks_up(facts) return facts.drafter == "free" end
-local function has_no_states(facts) return not states(facts.model, true) end
+local function has_no_states(facts) return not states.are_in(facts.model) end
 
 --- Tokens of the longest request.
 local function longest(facts, own) return own.max_model_len or facts.model and facts.model.max_model_len or 0 end

@@ -1,7 +1,7 @@
 --- Formats for which vLLM has no kernels on a GPU, by release: it then stops at start. Marlin runs FP8, NVFP4 and MXFP4
 --- on GPUs that do not multiply them.
 local formats = require "engines.rules.formats"
-local has_states = require "engines.rules.states"
+local states = require "engines.vllm.states"
 
 local is_turboquant = formats.of_kv "turboquant"
 local old = { "turing", "ampere", "ada", "hopper" }
@@ -26,7 +26,7 @@ return {
     no_kernels = "this format of the KV cache", source = "pull requests 38378 and 38479, 2026-04" },
   { before = "0.25", when = formats.of_kv "int4_per_token_head", no_kernels = "this format of the KV cache",
     source = "pull request 40835, merged 2026-06-24: four days before 0.24.0, taken to be after its branch" },
-  { before = "0.21", when = function(facts) return is_turboquant(facts) and has_states(facts.model, true) end,
+  { before = "0.21", when = function(facts) return is_turboquant(facts) and states.are_in(facts.model) end,
     no_kernels = "TurboQuant beside recurrent layers", source = "pull request 39931, 2026-05" },
   { before = "0.26", family = "inkling", no_kernels = "relative attention", source = "pull request 48799, 2026-07" },
   { before = "0.29", family = "glm5_next", no_kernels = "an index of pooled keys",

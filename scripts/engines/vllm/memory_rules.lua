@@ -1,6 +1,6 @@
 --- Rows of vLLM's rules about memory: what its dummy run takes, by release. Read by engines/vllm/memory.lua.
 local formats = require "engines.rules.formats"
-local states = require "engines.rules.states"
+local states = require "engines.vllm.states"
 
 local gib = 2 ^ 30
 
@@ -182,7 +182,7 @@ return {
     code = "vllm/model_executor/layers/quantization/turboquant/config.py: TurboQuantConfig.get_boundary_skip_layers",
     source = "a row below says where it is another" },
   { since = "0.20", when = formats.of_kv "turboquant", kv_plain_layers = function(facts)
-      return states(facts.model, true) and 0 or 2
+      return states.are_in(facts.model) and 0 or 2
     end, seen = "0.28",
     code = "vllm/model_executor/layers/quantization/turboquant/config.py: TurboQuantConfig.get_boundary_skip_layers",
     source = "pull request 38479: the first and the last two layers keep 16 bits, unless some layers are recurrent" },
@@ -190,7 +190,8 @@ return {
     code = "vllm/model_executor/layers/mamba/mamba_utils.py: MambaStateDtypeCalculator",
     source = "vllm/model_executor/layers/mamba/mamba_utils.py: mamba_cache_dtype auto is the model's; "
       .. "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig" },
-  { states_as_windows = true, seen = "0.28", code = "vllm/models/inkling/nvidia/sconv_swa_attn.py: InklingConvState",
+  { states_as_windows = states.as_windows, seen = "0.28",
+    code = "vllm/models/inkling/nvidia/sconv_swa_attn.py: InklingConvState",
     source = "pull request 48799: inputs of short convolutions alone are a window of as many tokens as the kernel has, "
       .. "in pages of as many, each head padded to a power of two" },
   { sparse_latent_bytes = 656, seen = "0.28",

@@ -1,5 +1,5 @@
 --- Which of vLLM's two model runners a deployment has, by release: V2 counts memory in another way.
-local states = require "engines.rules.states"
+local states = require "engines.vllm.states"
 
 local drafters = { eagle = true, mtp = true, block_parallel = true }
 
@@ -7,7 +7,7 @@ local drafters = { eagle = true, mtp = true, block_parallel = true }
 local function has_drafter(facts) return not facts.drafter or drafters[facts.drafter] == true end
 
 local function is_dense(facts)
-  return facts.model ~= nil and facts.model.moe == nil and not states(facts.model, true)
+  return facts.model ~= nil and facts.model.moe == nil and not states.are_in(facts.model)
 end
 
 --- The runner of a deployment whose model is among those of V2, unless a variable says another.
@@ -36,7 +36,7 @@ local function waits_for_counts(holds)
   end
 end
 
-local function has_states(facts) return states(facts.model, true) end
+local function has_states(facts) return states.are_in(facts.model) end
 
 local function prefixes_are_cached(_, own) return own.enable_prefix_caching end
 

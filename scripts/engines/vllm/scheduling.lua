@@ -1,11 +1,11 @@
 --- Rules of vLLM's second generation about steps: seats, budgets, prefix cache, steps in flight. Lists say which code
 --- decides their rows, and the newest release at which it was read.
-local states = require "engines.rules.states"
+local states = require "engines.vllm.states"
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
 
-local function has_states(facts) return states(facts.model, true) end
+local function has_states(facts) return states.are_in(facts.model) end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
