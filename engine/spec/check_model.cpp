@@ -58,7 +58,7 @@ void check_tails(const Model& model, const std::string& where) {
 
 /// A processor turns pixels or sound into patches, whose price needs the encoder's shape.
 /// @param key  the table: "vision" or "audio"
-void check_encoder(const VisionEncoder& encoder, const std::string& where, const std::string& key) {
+void check_encoder(const ItemEncoder& encoder, const std::string& where, const std::string& key) {
   if (encoder.processor.empty()) return;
   const std::string table = where + key + ".";
   const auto need = [&](bool is_stated, const char* name) {

@@ -219,7 +219,7 @@ struct Projection {
 /// The encoder of images and videos of a multi-modal model, or that of sounds, in 16 bit. Without
 /// `layers` it takes memory, and its time is not known. A patch of a sound is what its convolutions
 /// leave of a few frames.
-struct VisionEncoder {
+struct ItemEncoder {
   double parameters = 0;  // with what projects its output
   int hidden_size = 0, intermediate_size = 0;
   int patches_per_token = 1;  // that it merges into one token of the language model

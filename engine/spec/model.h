@@ -78,12 +78,12 @@ struct Model {
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int streams = 0;                    // residual streams that every block mixes; 0 or 1: one
   std::vector<NgramTable> ngram_tables;
-  int mtp_layers = 0;  // multi-token prediction layers: not in any count of weights
-  std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
-  std::optional<VisionEncoder> audio;   // the same of sounds
-  StatedFormats weights;                // formats of classes of weights, over weight_dtype
-  std::optional<Dtype> kv_dtype;        // of the KV cache, where the release states it
-  std::vector<Release> releases;        // in other formats
+  int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
+  std::optional<ItemEncoder> vision;  // takes memory; its weights are in no count
+  std::optional<ItemEncoder> audio;   // the same of sounds
+  StatedFormats weights;              // formats of classes of weights, over weight_dtype
+  std::optional<Dtype> kv_dtype;      // of the KV cache, where the release states it
+  std::vector<Release> releases;      // in other formats
   // Formats of the weights that are published under an alias, and that of the alias under which the
   // model was asked for: what a deployment that states none has.
   std::vector<std::pair<std::string, Dtype>> alias_formats;

@@ -12,7 +12,7 @@ local spec = {}
 ---@field per_patch boolean rows are patches; false: tokens of the language model
 ---@field rows number for each patch, of a matrix in front of the layers
 
----@class rooflua.VisionEncoder an encoder of images or sounds, which counts of the language model leave out
+---@class rooflua.ItemEncoder an encoder of images or sounds, which counts of the language model leave out
 ---@field parameters number with what projects its output
 ---@field hidden_size integer of a patch
 ---@field intermediate_size integer of its MLPs
@@ -169,8 +169,8 @@ local spec = {}
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
 ---@field context_chunk integer tokens of a chunk of attention; 0 = none
 ---@field sampling rooflua.Sampling? what its generation_config.json asks for
----@field vision rooflua.VisionEncoder? the encoder of images
----@field audio rooflua.VisionEncoder? the encoder of sounds
+---@field vision rooflua.ItemEncoder? the encoder of images
+---@field audio rooflua.ItemEncoder? the encoder of sounds
 ---@field moe rooflua.MixtureOfExperts? routed experts; nil in a dense model
 ---@field mla rooflua.LatentAttention? latent attention
 ---@field hybrid rooflua.DeltaRule? recurrent layers at a regular interval

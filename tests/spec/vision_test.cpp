@@ -36,7 +36,7 @@ void check_alike(const Model& mine, const char* shipped, double weights_within) 
   const Model model = load_model(shipped, home);
   REQUIRE(mine.vision);
   REQUIRE(model.vision);
-  const VisionEncoder &a = *mine.vision, &b = *model.vision;
+  const ItemEncoder &a = *mine.vision, &b = *model.vision;
   CHECK(a.has_price());
   CHECK(a.layers == b.layers);
   CHECK(a.heads == b.heads);

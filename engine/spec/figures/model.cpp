@@ -31,49 +31,48 @@ constexpr auto projection_rows = rows_of<Projection>(
     figure<&Projection::rows>("rows", "rows", 1e-6, 1e6, open,
                               "for each patch, of a matrix in front of the layers"));
 
-constexpr auto vision_rows = rows_of<VisionEncoder>(
-    figure<&VisionEncoder::parameters>("parameters", "parameters", 1, 1e12, needed,
-                                       "with what projects its output"),
-    figure<&VisionEncoder::hidden_size>("hidden_size", "elements", 1, most_width, needed,
-                                        "of a patch"),
-    figure<&VisionEncoder::intermediate_size>("intermediate_size", "elements", 1, mlp_width, needed,
-                                              "of its MLPs"),
-    figure<&VisionEncoder::patches_per_token>("patches_per_token", "patches", 1, 1e6, open,
-                                              "that become one token of the language model"),
-    figure<&VisionEncoder::image_tokens>("image_tokens", "tokens", 0, 1e9, open,
-                                         "of the largest image; 0: what its processor says"),
-    figure<&VisionEncoder::layers>("layers", "layers", 0, most_layers, open,
-                                   "of the encoder; 0: its time is not known"),
-    figure<&VisionEncoder::heads>("heads", "heads", 0, most_heads, open, "of its attention"),
-    figure<&VisionEncoder::gated>("gated", open, "MLPs of gate, up, down; false: up, down"),
-    figure<&VisionEncoder::patch_size>("patch_size", "pixels", 0, 1e4, open, "a side of a patch"),
-    figure<&VisionEncoder::channels>("channels", "channels", 1, 1e4, open, "of a pixel"),
-    figure<&VisionEncoder::patch_frames>("patch_frames", "frames", 1, 1e4, open,
-                                         "of a video that are one patch"),
-    figure<&VisionEncoder::window>("window", "patches", 0, 1e9, open,
-                                   "that attend to each other; 0: all of a frame"),
-    figure<&VisionEncoder::whole_layers>(
-        "whole_layers", "layers", 0, most_layers, open,
-        "that attend to all of a frame where others have a window"),
-    part<&VisionEncoder::projector>("projector", open,
-                                    "the matrices between its output and the language model"),
-    part<&VisionEncoder::stem>("stem", open,
-                               "matrices in front of its layers (convolutions); none: one over "
-                               "pixels"),
-    figure<&VisionEncoder::processor>("processor", open,
-                                      "file of scripts/processors: tokens of an item by its size"),
-    figure<&VisionEncoder::min_pixels>("min_pixels", "pixels", 0, 1e12, open,
-                                       "that the processor scales an image up to; 0: its own"),
-    figure<&VisionEncoder::max_pixels>("max_pixels", "pixels", 0, 1e12, open,
-                                       "that it scales an image down to; 0: its own"),
-    figure<&VisionEncoder::edge>("edge", "pixels", 0, 1e6, open,
-                                 "longest side of an image, or of a tile; 0: the processor's own"),
-    figure<&VisionEncoder::tiles>("tiles", "tiles", 0, 1e4, open,
-                                  "most tiles of an image; 0: the processor's own"),
-    computed<VisionEncoder, &VisionEncoder::embedding_width>(
+constexpr auto encoder_rows = rows_of<ItemEncoder>(
+    figure<&ItemEncoder::parameters>("parameters", "parameters", 1, 1e12, needed,
+                                     "with what projects its output"),
+    figure<&ItemEncoder::hidden_size>("hidden_size", "elements", 1, most_width, needed,
+                                      "of a patch"),
+    figure<&ItemEncoder::intermediate_size>("intermediate_size", "elements", 1, mlp_width, needed,
+                                            "of its MLPs"),
+    figure<&ItemEncoder::patches_per_token>("patches_per_token", "patches", 1, 1e6, open,
+                                            "that become one token of the language model"),
+    figure<&ItemEncoder::image_tokens>("image_tokens", "tokens", 0, 1e9, open,
+                                       "of the largest image; 0: what its processor says"),
+    figure<&ItemEncoder::layers>("layers", "layers", 0, most_layers, open,
+                                 "of the encoder; 0: its time is not known"),
+    figure<&ItemEncoder::heads>("heads", "heads", 0, most_heads, open, "of its attention"),
+    figure<&ItemEncoder::gated>("gated", open, "MLPs of gate, up, down; false: up, down"),
+    figure<&ItemEncoder::patch_size>("patch_size", "pixels", 0, 1e4, open, "a side of a patch"),
+    figure<&ItemEncoder::channels>("channels", "channels", 1, 1e4, open, "of a pixel"),
+    figure<&ItemEncoder::patch_frames>("patch_frames", "frames", 1, 1e4, open,
+                                       "of a video that are one patch"),
+    figure<&ItemEncoder::window>("window", "patches", 0, 1e9, open,
+                                 "that attend to each other; 0: all of a frame"),
+    figure<&ItemEncoder::whole_layers>("whole_layers", "layers", 0, most_layers, open,
+                                       "that attend to all of a frame where others have a window"),
+    part<&ItemEncoder::projector>("projector", open,
+                                  "the matrices between its output and the language model"),
+    part<&ItemEncoder::stem>("stem", open,
+                             "matrices in front of its layers (convolutions); none: one over "
+                             "pixels"),
+    figure<&ItemEncoder::processor>("processor", open,
+                                    "file of scripts/processors: tokens of an item by its size"),
+    figure<&ItemEncoder::min_pixels>("min_pixels", "pixels", 0, 1e12, open,
+                                     "that the processor scales an image up to; 0: its own"),
+    figure<&ItemEncoder::max_pixels>("max_pixels", "pixels", 0, 1e12, open,
+                                     "that it scales an image down to; 0: its own"),
+    figure<&ItemEncoder::edge>("edge", "pixels", 0, 1e6, open,
+                               "longest side of an image, or of a tile; 0: the processor's own"),
+    figure<&ItemEncoder::tiles>("tiles", "tiles", 0, 1e4, open,
+                                "most tiles of an image; 0: the processor's own"),
+    computed<ItemEncoder, &ItemEncoder::embedding_width>(
         "embedding_width", "elements",
         "of an embedding, once for each layer that it feeds; 0: not known"),
-    figure<&VisionEncoder::source>("source", open, "where the values were published").hidden());
+    figure<&ItemEncoder::source>("source", open, "where the values were published").hidden());
 
 constexpr auto ngram_rows = rows_of<NgramTable>(
     figure<&NgramTable::rows>("rows", "rows", 0, 1e12, needed, "of the table; 0: there is none"),
@@ -207,10 +206,10 @@ const FigureTable& figures<Projection>() {
 }
 
 template <>
-const FigureTable& figures<VisionEncoder>() {
-  static const FigureTable table = table_of<VisionEncoder>(
-      "VisionEncoder",
-      "an encoder of images or sounds, which counts of the language model leave out", vision_rows);
+const FigureTable& figures<ItemEncoder>() {
+  static const FigureTable table = table_of<ItemEncoder>(
+      "ItemEncoder", "an encoder of images or sounds, which counts of the language model leave out",
+      encoder_rows);
   return table;
 }
 

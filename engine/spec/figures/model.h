@@ -36,7 +36,7 @@ const FigureTable& figures<Sampling>();
 template <>
 const FigureTable& figures<Projection>();
 template <>
-const FigureTable& figures<VisionEncoder>();
+const FigureTable& figures<ItemEncoder>();
 template <>
 const FigureTable& figures<ModelNote>();
 template <>

@@ -62,14 +62,14 @@ Projection conv(int inputs, int outputs, double rows = 1) {
 }
 
 /// Two convolutions over three frames each, of which the second halves their number.
-void read_whisper(const SoundFigures& of, VisionEncoder& out) {
+void read_whisper(const SoundFigures& of, ItemEncoder& out) {
   out.stem = {conv(3 * of.mels, of.width, 2), conv(3 * of.width, of.width)};
   out.parameters += double(of.positions) * of.width;
 }
 
 /// Three convolutions of 3 x 3 over chunks of frames and their frequencies, each of which halves
 /// both; what is left of the frequencies becomes one patch.
-void read_chunked(const SoundFigures& of, VisionEncoder& out) {
+void read_chunked(const SoundFigures& of, ItemEncoder& out) {
   int frames = of.chunk, bins = of.mels, inputs = 9;
   double rows[3];
   for (double& each : rows) {
@@ -109,13 +109,13 @@ bool states_all_of(const SoundFigures& of, SoundForm form) {
 
 }  // namespace
 
-std::optional<VisionEncoder> audio_encoder(const Fields& config, int hidden_size) {
+std::optional<ItemEncoder> audio_encoder(const Fields& config, int hidden_size) {
   const auto audio = config.table("audio_config");
   const KnownSound* about = audio ? sound_known_as(*audio) : nullptr;
   if (about == nullptr) return std::nullopt;
   const SoundFigures of = sound_figures_of(*audio);
   if (!states_all_of(of, about->form)) return std::nullopt;
-  VisionEncoder out;
+  ItemEncoder out;
   out.hidden_size = of.width;
   out.intermediate_size = of.inner;
   out.layers = of.layers;

@@ -11,6 +11,6 @@ namespace rooflua::hf {
 /// The encoder that `audio_config` describes; nothing without one, and of encoders that are not
 /// known here (Whisper's, as Qwen2-Audio and Voxtral have it, and that of Qwen3-Omni).
 /// @param hidden_size  of the language model
-std::optional<VisionEncoder> audio_encoder(const Fields& config, int hidden_size);
+std::optional<ItemEncoder> audio_encoder(const Fields& config, int hidden_size);
 
 }  // namespace rooflua::hf

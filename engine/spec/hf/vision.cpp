@@ -193,7 +193,7 @@ double weights_of(const std::vector<Projection>& projector) {
 }
 
 /// Windows of attention (Qwen2.5-VL), in patches.
-void read_windows(const Fields& vision, VisionEncoder& out) {
+void read_windows(const Fields& vision, ItemEncoder& out) {
   const double window = first_of(vision, {"window_size"}, 0);
   const Json* whole = vision.find("fullatt_block_indexes");
   if (!(window >= out.patch_size && window <= 1e4) || whole == nullptr || !whole->is_array())
@@ -206,8 +206,8 @@ void read_windows(const Fields& vision, VisionEncoder& out) {
 /// What its price follows from. Its weights are counted anew. An encoder of other figures than
 /// these keeps its memory, and has no price.
 void read_price(const Fields& config, const Fields& vision, const Known& about, double hidden,
-                VisionEncoder& known_so_far) {
-  VisionEncoder out = known_so_far;
+                ItemEncoder& known_so_far) {
+  ItemEncoder out = known_so_far;
   const double heads =
       first_of(vision, {"num_heads", "num_attention_heads", "vt_num_attention_heads"}, 0);
   const double layers = first_of(vision, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}, 0);
@@ -241,8 +241,8 @@ void read_price(const Fields& config, const Fields& vision, const Known& about, 
 
 }  // namespace
 
-std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::string& family,
-                                            int hidden_size) {
+std::optional<ItemEncoder> vision_encoder(const Fields& config, const std::string& family,
+                                          int hidden_size) {
   const auto vision = config.table("vision_config");
   if (!vision) return std::nullopt;
   const Known* about = known_by(config, *vision, family);
@@ -262,7 +262,7 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::str
   for (const double each : {patch, channels, frames}) {
     if (!(each >= 1 && each <= 1e4)) return std::nullopt;
   }
-  VisionEncoder out;
+  ItemEncoder out;
   // SiLU stands between gate and up, the others after one projection.
   out.gated =
       (about != nullptr && about->gated) || vision->text("hidden_act").value_or("") == "silu";

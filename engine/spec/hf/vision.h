@@ -14,7 +14,7 @@ namespace rooflua::hf {
 /// It has a price where the word of the model is known.
 /// @param family       model_type
 /// @param hidden_size  of the language model
-std::optional<VisionEncoder> vision_encoder(const Fields& config, const std::string& family,
-                                            int hidden_size);
+std::optional<ItemEncoder> vision_encoder(const Fields& config, const std::string& family,
+                                          int hidden_size);
 
 }  // namespace rooflua::hf

@@ -98,7 +98,7 @@ local function operations_of(lists)
 end
 
 --- @param steps steps.Kernels bound
---- @param vision rooflua.VisionEncoder with a processor
+--- @param vision rooflua.ItemEncoder with a processor
 --- @param whole_items boolean? ranks encode items of their own ("data"), instead of dividing the encoder
 function encoder.of(steps, vision, whole_items)
   local ranks = steps.tp
