@@ -282,12 +282,13 @@ function answers.of_deployment(prepared, engine, is_split, evidence, with)
   if why then return { unknown = why, about = why } end
   local ends, known = ends_of({ kind_of(prepared, engine, is_split) }, nil, evidence)
   local out, parts = { deployments = known.deployments, points = known.points }, {}
+  known.passes = with
   for i, each in ipairs(served) do
     local low, high = math.exp(ends[each[1]][1]), math.exp(ends[each[1]][2])
     if with then
       local own = with[each[1]]
       local of = passes.range(1, ends[each[1]], { time_s = own.share, host_s = own.host, ends = with.ends })
-      low, high, known.passes = of.low, of.high, with
+      low, high = of.low, of.high
     end
     out[each[1]], parts[i] = { low = low, high = high }, words.relative(each[2], low, high)
   end

@@ -9,9 +9,8 @@ local most_looked_at = 4000 -- calls that began before a gap
 local overlaps_frac = 0.5 -- of a gap that a call has to last
 
 --- Seconds of each kernel of a step that no earlier one covers, in `exposed` by its place; what runs beside computation
---- counts for collectives only where nothing computes, and what runs on after the step's end does not count. Returns
---- the idle times:
---- {{start_ns, end_ns, next = place}, ...}.
+--- counts for collectives only where nothing computes, and what runs on after the step's end does not count.
+--- Returns the idle times: {{start_ns, end_ns, next = place}, ...}.
 ---@param step table of steps.of
 ---@param is_collective fun(place: integer): boolean
 function times.divide(rank, step, is_collective)
